@@ -1,0 +1,113 @@
+"""Kueue: Workload, LocalQueue, ClusterQueue (kueue.x-k8s.io v1beta1 and v1beta2, apis/kueue).
+
+Thin: in which queue a workload stands, what Kueue last said of it, whether a queue takes anything. Flavors and amounts are not kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from sys import intern
+from typing import ClassVar
+
+from .condition import Condition, decode_condition, find_condition
+from .decoding import DecodeError, Json, boolean, each, mapping, string
+from .meta import ApiObject, decode_metadata
+
+POD_GROUP_LABEL = "kueue.x-k8s.io/pod-group-name"
+"""On pods that are queued as one: the name of their Workload."""
+
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+"""On workloads and pods: the LocalQueue that they are to wait in."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionCheckState:
+    """What one admission check says of a workload: Pending, Ready, Retry or Rejected."""
+
+    name: str
+    state: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class KueueWorkload(ApiObject):
+    """A Workload of Kueue; `queue` is its LocalQueue, `cluster_queue` where its quota is reserved ("" where it isn't yet)."""
+
+    KIND: ClassVar[str] = "Workload"
+
+    queue: str = ""
+    active: bool = True
+    cluster_queue: str = ""
+    conditions: tuple[Condition, ...] = ()
+    checks: tuple[AdmissionCheckState, ...] = ()
+
+    def condition(self, kind: str) -> Condition | None:
+        """The condition of that type, or None."""
+        return find_condition(self.conditions, kind)
+
+    def holds(self, kind: str) -> bool:
+        """Whether the condition of that type is True."""
+        found = self.condition(kind)
+        return found is not None and found.holds
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class LocalQueue(ApiObject):
+    """A namespace's way into a ClusterQueue."""
+
+    KIND: ClassVar[str] = "LocalQueue"
+
+    cluster_queue: str = ""
+    stop_policy: str = "None"
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class ClusterQueue(ApiObject):
+    """A queue with quota. `stop_policy` other than None keeps it from admitting."""
+
+    KIND: ClassVar[str] = "ClusterQueue"
+    NAMESPACED: ClassVar[bool] = False
+
+    stop_policy: str = "None"
+    conditions: tuple[Condition, ...] = ()
+
+
+def _check(source: Json) -> AdmissionCheckState:
+    return AdmissionCheckState(string(source, "name"), string(source, "state"), string(source, "message"))
+
+
+def decode_kueue_workload(item: Json) -> KueueWorkload:
+    """A Workload of Kueue out of its JSON."""
+    metadata = decode_metadata(item, namespaced=True)
+    spec, status = mapping(item, "spec"), mapping(item, "status")
+    try:
+        return KueueWorkload(
+            metadata,
+            intern(string(spec, "queueName")),
+            boolean(spec, "active", default=True),
+            intern(string(mapping(status, "admission"), "clusterQueue")),
+            each(status, "conditions", decode_condition),
+            each(status, "admissionChecks", _check),
+        )
+    except DecodeError as error:
+        raise error.under("status") from None
+
+
+def decode_local_queue(item: Json) -> LocalQueue:
+    """A LocalQueue out of its JSON."""
+    spec, status = mapping(item, "spec"), mapping(item, "status")
+    return LocalQueue(
+        decode_metadata(item, namespaced=True),
+        string(spec, "clusterQueue"),
+        string(spec, "stopPolicy") or "None",
+        each(status, "conditions", decode_condition),
+    )
+
+
+def decode_cluster_queue(item: Json) -> ClusterQueue:
+    """A ClusterQueue out of its JSON."""
+    spec, status = mapping(item, "spec"), mapping(item, "status")
+    return ClusterQueue(
+        decode_metadata(item, namespaced=False), string(spec, "stopPolicy") or "None", each(status, "conditions", decode_condition)
+    )
