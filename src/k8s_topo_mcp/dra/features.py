@@ -1,0 +1,41 @@
+"""The allocator's feature switches, and the feature gates that drive them.
+
+Source: `Features` in k8s.io/dynamic-resource-allocation/structured/internal/types.go of each minor, filled from gates by the
+DynamicResources plugin (pkg/scheduler/framework/plugins/dynamicresources). One switch may need two gates.
+"""
+
+from __future__ import annotations
+
+from ..releases import Release
+
+GATES: dict[str, tuple[str, ...]] = {
+    "AdminAccess": ("DRAAdminAccess",),
+    "CompatibilityGroups": ("DRADeviceCompatibilityGroups",),
+    "ConsumableCapacity": ("DRAConsumableCapacity",),
+    "DerivedAttributes": ("DRADerivedAttributes",),
+    "DeviceBindingAndStatus": ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus"),
+    "DeviceTaints": ("DRADeviceTaints",),
+    "FractionalCapacityRange": ("DRAFractionalCapacityRange",),
+    "ListTypeAttributes": ("DRAListTypeAttributes",),
+    "OptionalNodeOperations": ("DRAOptionalNodeOperations",),
+    "PartitionableDevices": ("DRAPartitionableDevices",),
+    "PrioritizedList": ("DRAPrioritizedList",),
+}
+# 1.34 kept the two halves apart, and its "DeviceStatus" half alone already selects the experimental variant.
+SPLIT_IN_1_34 = {"DeviceBinding": "DRADeviceBindingConditions", "DeviceStatus": "DRAResourceClaimDeviceStatus"}
+
+
+def allocator_features(release: Release) -> frozenset[str]:
+    """The switches that are on in this release with these gates."""
+    on = {name for name, gates in GATES.items() if all(release.enabled(gate) for gate in gates)}
+    if release.minor == 34:
+        on.discard("DeviceBindingAndStatus")
+        on |= {name for name, gate in SPLIT_IN_1_34.items() if release.enabled(gate)}
+    if release.minor == 36:
+        on.discard("ListTypeAttributes")  # its scheduler hands the gate to CEL alone
+    return frozenset(on)
+
+
+def cel_lists(release: Release) -> bool:
+    """Whether selectors understand attributes that are lists."""
+    return release.enabled("DRAListTypeAttributes")

@@ -1,0 +1,243 @@
+"""Where devices drop out for one request: counted while candidates are screened, never inside the search.
+
+The stages are printed in a reader's order: all devices in usable pools, those of the class, those that pass each selector, those not held
+by another claim, those without a taint in the way, those with enough capacity left. Counts are over all devices, so a held device shows
+up as matching first; the allocator itself never evaluates it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import add
+from typing import Literal
+
+from ..cel import CompileError
+from ..objects import Device, DeviceId, ExactRequest, ResourceSlice
+from .allocation import Prepared, pools_of
+from .capacity import NotRepresentable, arithmetic_of, shortage
+from .pools import Pool
+from .problem import TargetNode
+from .selectors import Verdict, chain, chain_verdicts, conjunct_verdicts
+from .taints import blocking_taint
+
+StageKind = Literal["devices", "class", "selector", "conjunct", "free", "untainted", "capacity"]
+EXAMPLES = 4
+KEPT_QUESTIONS = 16
+"""For so many different requests the counts of slices are kept with the slices."""
+KEPT_FUNNELS = 8
+"""So many whole funnels are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """`left` devices in all, at most `best` on one node. For a selector `index` is its place, for a conjunct `part` the operand's."""
+
+    kind: StageKind
+    name: str
+    left: int
+    best: int
+    index: int = -1
+    part: int = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Funnel:
+    """One request of one claim over some nodes. `lacking` maps a node to the first stage where it has fewer devices than needed; nodes
+    that have enough are absent. `unusable` are pools that give no devices, each with a node that sees it."""
+
+    claim: int
+    request: ExactRequest
+    name: str
+    needed: int
+    nodes: int
+    stages: tuple[Stage, ...]
+    lacking: Mapping[str, int]
+    unusable: tuple[Pool, ...]
+
+    def stage(self, kind: StageKind) -> Stage | None:
+        return next((stage for stage in self.stages if stage.kind == kind), None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Screened:
+    """A device that some node offers, where it sits, and whether a claim holds it."""
+
+    device: Device
+    slice: ResourceSlice
+    pool: Pool
+    held: bool
+
+    @property
+    def id(self) -> DeviceId:
+        return DeviceId(self.pool.driver, self.pool.name, self.device.name)
+
+
+def needed_devices(request: ExactRequest) -> int:
+    """How many devices a request needs at least: for `All` one."""
+    return request.count if request.mode == "ExactCount" else 1
+
+
+def funnel(prepared: Prepared, nodes: Sequence[TargetNode], claim: int, request: ExactRequest, name: str) -> Funnel:
+    """Count the stages of one request over these nodes; the last counts are kept for pods that ask the same."""
+    problem = prepared.problem
+    nodes = tuple(nodes)
+    kept: list[tuple[object, Sequence[TargetNode], Funnel]] = problem.inventory.kept.setdefault("funnels", {}).setdefault("last", [])
+    asked = (
+        problem.classes.get(request.class_name), request.selectors, request.mode, request.count, request.tolerations, request.capacity,
+        problem.minor, problem.features, problem.variant, prepared.environment,
+    )  # fmt: skip
+    for known, over, found in kept:
+        if known == (problem.in_use, asked) and over == nodes:
+            return replace(found, claim=claim, request=request, name=name)
+    found = _count(prepared, nodes, claim, request, name)
+    kept[KEPT_FUNNELS - 1 :] = ()
+    kept.insert(0, ((problem.in_use, asked), nodes, found))
+    return found
+
+
+def _count(prepared: Prepared, nodes: Sequence[TargetNode], claim: int, request: ExactRequest, name: str) -> Funnel:
+    problem = prepared.problem
+    device_class = problem.classes.get(request.class_name)
+    needed = needed_devices(request)
+    if device_class is None:
+        return Funnel(claim, request, name, needed, len(nodes), (), {}, ())
+    of_class = chain(prepared.environment, device_class, ())
+    kinds: list[tuple[StageKind, str, int]] = [("devices", "devices", -1), ("class", f"class {device_class.name}", -1)]
+    kinds.extend(("selector", f"selectors[{index}]", index) for index in range(len(request.selectors)))
+    kinds.extend((("free", "free", -1), ("untainted", "untainted", -1)))
+    with_capacity = "ConsumableCapacity" in problem.features and (request.capacity is not None or bool(problem.in_use.shared))
+    if with_capacity:
+        kinds.append(("capacity", "capacity left", -1))
+    chains = [
+        of_class,
+        *(chain(prepared.environment, device_class, request.selectors[: index + 1]) for index in range(len(request.selectors))),
+    ]
+    known: dict[int, tuple[int, ...]] = {}
+    totals = [0] * len(kinds)
+    best = [0] * len(kinds)
+    lacking: dict[str, int] = {}
+    unusable: dict[tuple[str, str], Pool] = {}
+
+    # How many devices of a slice are left at each stage depends on what is held of it, and on nothing else that changes.
+    questions = problem.inventory.kept.setdefault("funnel", {})
+    question = (tuple(chains), request.tolerations, problem.minor, "DeviceTaints" in problem.features)
+    if question not in questions and len(questions) >= KEPT_QUESTIONS:
+        questions.pop(next(iter(questions)))
+    # Asked with what is held and with nothing held, in turns: both are kept.
+    kept: dict[tuple[int, bool], tuple[frozenset[str], tuple[int, ...]]] = questions.setdefault(question, {})
+
+    def count(pool: Pool, entry: ResourceSlice) -> tuple[int, ...]:
+        held = problem.in_use.names_in(pool.driver, pool.name)
+        if with_capacity:
+            return recount(pool, entry, held)
+        key = (id(entry), not held)
+        found = kept.get(key)
+        if found is None or found[0] is not held:
+            found = kept[key] = (held, recount(pool, entry, held))
+        return found[1]
+
+    def recount(pool: Pool, entry: ResourceSlice, held: frozenset[str]) -> tuple[int, ...]:
+        rows: list[Sequence[Verdict]] = [chain_verdicts(entry, selectors) for selectors in chains]
+        last = rows[-1]
+        free = [verdict is True and device.name not in held for verdict, device in zip(last, entry.devices, strict=True)]
+        clear = free
+        if "DeviceTaints" in problem.features and any(device.taints for device in entry.devices):
+            clear = [
+                ok and blocking_taint(device.taints, request.tolerations, problem.minor) is None
+                for ok, device in zip(free, entry.devices, strict=True)
+            ]
+        counts = [len(entry.devices), *(sum(verdict is True for verdict in row) for row in rows), sum(free), sum(clear)]
+        if with_capacity:
+            counts.append(
+                sum(ok and _has_capacity(prepared, pool, device, request) for ok, device in zip(clear, entry.devices, strict=True))
+            )
+        return tuple(counts)
+
+    nothing = (0,) * len(kinds)
+    alike: dict[tuple[int, ...], list[str]] = {}  # nodes by what they have left at each stage
+    for node in nodes:
+        here = nothing
+        for pool in pools_of(prepared, node):
+            if not pool.usable:
+                unusable[(pool.driver, pool.name)] = pool
+                continue
+            for entry in pool.slices:
+                counts = known.get(id(entry))
+                if counts is None:
+                    counts = known[id(entry)] = count(pool, entry)
+                here = counts if here is nothing else tuple(map(add, here, counts))
+        alike.setdefault(here, []).append(node.name)
+    for counts, times in Counter(known.values()).items():
+        for position, amount in enumerate(counts):
+            totals[position] += amount * times
+    for here, names in alike.items():
+        best = list(map(max, best, here))
+        dry = next((position for position, amount in enumerate(here) if amount < needed), None)
+        if dry is not None:
+            lacking.update(dict.fromkeys(names, dry))
+    stages = tuple(Stage(kind, label, totals[position], best[position], index) for position, (kind, label, index) in enumerate(kinds))
+    return Funnel(claim, request, name, needed, len(nodes), stages, lacking, tuple(unusable.values()))
+
+
+def _has_capacity(prepared: Prepared, pool: Pool, device: Device, request: ExactRequest) -> bool:
+    problem = prepared.problem
+    allocated = problem.in_use.capacity.get(DeviceId(pool.driver, pool.name, device.name), {})
+    try:
+        return shortage(request.capacity, device.capacity, allocated, {}, arithmetic_of(problem)) is None
+    except NotRepresentable:
+        return False
+
+
+def slices_of(prepared: Prepared, nodes: Iterable[TargetNode]) -> list[tuple[Pool, ResourceSlice]]:
+    """Every slice of a usable pool that some of these nodes sees, once."""
+    seen: dict[int, tuple[Pool, ResourceSlice]] = {}
+    for node in nodes:
+        for pool in pools_of(prepared, node):
+            if pool.usable:
+                for entry in pool.slices:
+                    seen.setdefault(id(entry), (pool, entry))
+    return list(seen.values())
+
+
+def screened(prepared: Prepared, nodes: Iterable[TargetNode], request: ExactRequest, selectors: int | None = None) -> list[Screened]:
+    """Devices that pass the class and the first `selectors` selectors of the request (None: all of them), held ones included."""
+    problem = prepared.problem
+    device_class = problem.classes.get(request.class_name)
+    if device_class is None:
+        return []
+    chosen = request.selectors if selectors is None else request.selectors[:selectors]
+    own = chain(prepared.environment, device_class, chosen)
+    found: list[Screened] = []
+    for pool, entry in slices_of(prepared, nodes):
+        held = problem.in_use.names_in(pool.driver, pool.name)
+        for device, verdict in zip(entry.devices, chain_verdicts(entry, own), strict=True):
+            if verdict is True:
+                found.append(Screened(device, entry, pool, device.name in held))
+    return found
+
+
+def conjunct_stages(prepared: Prepared, nodes: Sequence[TargetNode], request: ExactRequest, index: int) -> tuple[Stage, ...]:
+    """How many devices are left after each `&&` operand of selector `index`, operands applied one after the other."""
+    expression = request.selectors[index].expression
+    if expression is None:
+        return ()
+    device_class = prepared.problem.classes[request.class_name]
+    before = chain(prepared.environment, device_class, request.selectors[:index])
+    totals: list[int] = []
+    for _, entry in slices_of(prepared, nodes):
+        parts = conjunct_verdicts(entry, expression, prepared.environment)
+        if isinstance(parts, CompileError):
+            return ()
+        for verdict, row in zip(chain_verdicts(entry, before), parts, strict=True):
+            if verdict is not True:
+                continue
+            totals.extend([0] * (len(row) - len(totals)))
+            for position, part in enumerate(row):
+                if part is not True:
+                    break
+                totals[position] += 1
+    return tuple(
+        Stage("conjunct", f"selectors[{index}] part {position + 1}", left, left, index, position) for position, left in enumerate(totals)
+    )

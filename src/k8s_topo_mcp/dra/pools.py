@@ -1,0 +1,232 @@
+"""Which pools a node sees, which of their devices count, and why a pool can't be used.
+
+Rule: GatherPools in structured/internal/*/pools_*.go. Only the newest generation of a pool counts. If fewer slices than the pool announces
+match the node, the slices of the whole cluster are counted (from 1.35 on; 1.34 looks at the node's alone). A pool that lacks slices is
+incomplete, one with contradictions (a device name twice, a counter set twice, a counter that isn't there) is invalid. Neither gives
+devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ..objects import CounterSet, ResourceSlice
+from ..view import derived
+from .problem import Inventory, PoolKey, TargetNode
+from .variants import Variant
+
+PoolState = Literal["usable", "incomplete", "invalid"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """One pool as one node sees it.
+
+    `slices` carry devices for this node, `elsewhere` are slices of the pool that don't select it (they matter for counters). An incomplete
+    or invalid pool keeps its slices for the explanation; the allocator gets none of them. `seen` of `announced` slices exist.
+    """
+
+    driver: str
+    name: str
+    generation: int
+    state: PoolState
+    reason: str
+    slices: tuple[ResourceSlice, ...]
+    elsewhere: tuple[ResourceSlice, ...] = ()
+    counter_sets: tuple[CounterSet, ...] = ()
+    seen: int = 0
+    announced: int = 0
+    has_binding_conditions: bool = False
+
+    @property
+    def usable(self) -> bool:
+        return self.state == "usable"
+
+    @property
+    def incomplete(self) -> bool:
+        """Slices are missing; in 1.34 and the stable variant of 1.35 an invalid pool may be that too."""
+        return self.seen != self.announced
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.name}"
+
+
+def uses_compatibility_groups(entry: ResourceSlice) -> bool:
+    return any(use.compatibility_groups for device in entry.devices for use in device.consumes_counters)
+
+
+def _selects(entry: ResourceSlice, node: TargetNode) -> bool:
+    """Whether any device of the slice can be used on the node; a selection that isn't stated (or isn't known) selects nothing."""
+    if entry.node_selection.stated:
+        return entry.node_selection.matches(node.name, node.labels)
+    if entry.per_device_node_selection:
+        return any(device.node_selection.matches(node.name, node.labels) for device in entry.devices)
+    return False
+
+
+def _skipped(entry: ResourceSlice, minor: int, features: frozenset[str], hides_counters: bool) -> bool:
+    """Slices that a switched-off feature hides."""
+    if "PartitionableDevices" not in features and (entry.per_device_node_selection or (hides_counters and entry.shared_counters)):
+        return True
+    return minor >= 37 and "CompatibilityGroups" not in features and uses_compatibility_groups(entry)
+
+
+def _has_binding_conditions(slices: Iterable[ResourceSlice]) -> bool:
+    return any(device.binding_conditions for entry in slices for device in entry.devices)
+
+
+def _repeated_device(slices: Iterable[ResourceSlice]) -> str | None:
+    names: set[str] = set()
+    for entry in slices:
+        for device in entry.devices:
+            if device.name in names:
+                return device.name
+            names.add(device.name)
+    return None
+
+
+def _counters_problem(counter_sets: Mapping[str, CounterSet], slices: Iterable[ResourceSlice]) -> str | None:
+    for entry in slices:
+        for device in entry.devices:
+            for use in device.consumes_counters:
+                counter_set = counter_sets.get(use.counter_set)
+                if counter_set is None:
+                    return f"counter set {use.counter_set} not found"
+                for counter in use.counters:
+                    if counter not in counter_set.counters:
+                        return f"counter {counter} not found in counter set {use.counter_set}"
+    return None
+
+
+def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: frozenset[str], variant: Variant | None) -> tuple[Pool, ...]:
+    """All pools with a slice for this node, usable or not, in the order in which the allocator tries them.
+
+    Where the order isn't defined it is the order of first appearance.
+    """
+    ordered = variant is not None and variant.ordered
+    everywhere = minor in (35, 36) or (minor == 37 and variant is not None and variant.name == "stable")
+    hides_counters = minor >= 36 or (minor == 35 and variant is not None and variant.name != "stable")
+    found: dict[PoolKey, list[ResourceSlice]] = {}
+    near = inventory.near(node.name, as_listed=not ordered)
+    if everywhere and inventory.named_counters:
+        near = (*near, *_foreign_counters(inventory, node, near, minor, features, ordered))
+    if minor == 34 or (minor == 35 and "DeviceBindingAndStatus" in features):
+        near = tuple(sorted(near, key=lambda entry: _has_binding_conditions((entry,))))  # those come last within their pool
+    for entry in near:
+        if _skipped(entry, minor, features, hides_counters):
+            continue
+        # Up to 1.36, and in 1.37's stable copy, a slice with counter sets belongs to every node.
+        if not (everywhere and entry.shared_counters) and not _selects(entry, node):
+            continue
+        key = (entry.driver, entry.pool)
+        known = found.get(key)
+        if known is None or entry.generation > known[0].generation:
+            found[key] = [entry]
+        elif entry.generation == known[0].generation:
+            known.append(entry)
+    plain: list[Pool] = []
+    binding: list[Pool] = []
+    for key, slices in found.items():
+        pool = _build(key, slices, inventory, minor, features, ordered)
+        if pool is not None:
+            (binding if pool.has_binding_conditions else plain).append(pool)
+    if ordered:
+        plain.sort(key=_order)
+        binding.sort(key=_order)
+    return (*plain, *binding)
+
+
+def _foreign_counters(
+    inventory: Inventory, node: TargetNode, near: tuple[ResourceSlice, ...], minor: int, features: frozenset[str], ordered: bool
+) -> list[ResourceSlice]:
+    """Slices with counter sets that name other nodes: those of pools that this node sees, and those of pools that are in trouble.
+
+    To this release they belong to every node. A sound pool of which a node sees only counters gives it nothing, so it is left out.
+    """
+    seen = {(entry.driver, entry.pool) for entry in near}
+    found: list[ResourceSlice] = []
+    for key, counters in inventory.named_counters.items():
+        if key in seen or _in_trouble(inventory, key, minor, features, ordered):
+            found.extend(entry for entry in counters if entry.node_selection.node_name != node.name)
+    return found
+
+
+def _in_trouble(inventory: Inventory, key: PoolKey, minor: int, features: frozenset[str], ordered: bool) -> bool:
+    """Whether a node that sees nothing but the pool's counters would find it incomplete or invalid."""
+    counters = inventory.named_counters[key]
+    newest = max(entry.generation for entry in counters)
+
+    def judge() -> bool:
+        pool = _build(key, [entry for entry in counters if entry.generation == newest], inventory, minor, features, ordered)
+        return pool is not None and not pool.usable
+
+    # The ids name the slices that the verdict depends on; they live as long as the inventory that asks.
+    return derived(counters[0], ("counters alone", minor, features, ordered, tuple(map(id, inventory.by_pool[key]))), judge)
+
+
+def _order(pool: Pool) -> PoolKey:
+    return (pool.driver, pool.name)
+
+
+def _slice_name(entry: ResourceSlice) -> str:
+    return entry.metadata.name
+
+
+def _build(
+    key: PoolKey, slices: list[ResourceSlice], inventory: Inventory, minor: int, features: frozenset[str], ordered: bool
+) -> Pool | None:
+    """The pool from its newest slices for this node; None when a newer generation elsewhere makes it obsolete."""
+    driver, name = key
+    generation, announced = slices[0].generation, slices[0].slice_count
+    everything: list[ResourceSlice] = slices
+    if len(slices) != announced and minor >= 35:
+        everything = []
+        for entry in inventory.by_pool.get(key, ()):
+            if entry.generation > generation:
+                return None
+            if entry.generation == generation:
+                everything.append(entry)
+        if minor >= 37 and "CompatibilityGroups" not in features:
+            everything = [entry for entry in everything if not uses_compatibility_groups(entry)]
+    if ordered:
+        slices = sorted(slices, key=_slice_name)
+    partitionable = "PartitionableDevices" in features and minor >= 35
+    with_devices = tuple(entry for entry in slices if not (partitionable and entry.shared_counters))
+    names = {entry.metadata.name for entry in slices}
+    elsewhere_all = tuple(entry for entry in everything if entry.metadata.name not in names) if everything is not slices else ()
+    elsewhere = tuple(entry for entry in elsewhere_all if not (partitionable and entry.shared_counters))
+    counter_sets: dict[str, CounterSet] = {}
+    state: PoolState = "usable"
+    reason = ""
+    repeated = _repeated_device(with_devices)
+    if len(everything) != announced:
+        state, reason = "incomplete", f"{len(everything)} of {announced} slices of generation {generation}"
+    looks_on = minor == 34 or (minor == 35 and not features)  # 1.34, and the stable variant of 1.35, judge incomplete pools too
+    if repeated is not None and (state == "usable" or looks_on):
+        state, reason = "invalid", f"duplicate device name {repeated}"
+    elif partitionable and state == "usable":
+        problem: str | None = None
+        for entry in (*slices, *elsewhere_all):
+            for counter_set in entry.shared_counters:
+                if counter_set.name in counter_sets and problem is None:
+                    problem = f"duplicate counter set name {counter_set.name}"
+                counter_sets[counter_set.name] = counter_set
+        problem = problem or _counters_problem(counter_sets, with_devices) or _counters_problem(counter_sets, elsewhere)
+        if problem is not None:
+            state, reason = "invalid", problem
+    return Pool(
+        driver=driver,
+        name=name,
+        generation=generation,
+        state=state,
+        reason=reason,
+        slices=with_devices,
+        elsewhere=elsewhere,
+        counter_sets=tuple(counter_sets.values()),
+        seen=len(everything),
+        announced=announced,
+        # An unusable pool has no devices to the allocator, so it sorts with the plain ones (1.34 keeps them).
+        has_binding_conditions=_has_binding_conditions(with_devices) and (state == "usable" or minor == 34),
+    )

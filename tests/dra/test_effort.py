@@ -1,0 +1,53 @@
+"""Counting the steps of the literal search without walking it."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from k8s_topo_mcp.dra.allocation import allocate, prepare
+from k8s_topo_mcp.dra.effort import effort
+from k8s_topo_mcp.dra.outcome import Unallocatable
+
+from ..conformance.comparison import problem_of
+from ..conformance.recorded import rows
+from ..oracle.generate import problems
+from .test_pruning import numa_group
+
+
+def test_the_count_equals_what_the_real_allocator_counted_on_its_own_cases() -> None:
+    compared = 0
+    for row in rows("1.37", "incubating"):
+        if row.get("calls") and row["results"] is None and row["error"] is None:
+            problem, node = problem_of(row, 37)
+            counted = effort(prepare(problem), node)
+            assert counted is not None
+            assert counted.complete
+            assert counted.steps == row["calls"], row["name"]
+            compared += 1
+    assert compared >= 40
+
+
+def test_the_count_equals_the_steps_of_the_literal_search_on_random_problems() -> None:
+    compared = 0
+    for row in islice(problems(5, "1.37"), 400):
+        problem, node = problem_of(row, 37)
+        if problem.variant is None or not problem.variant.ordered:
+            continue
+        literal = allocate(problem, node, pruned=False, bound=300_000)
+        if isinstance(literal, Unallocatable):
+            counted = effort(prepare(problem), node)
+            assert counted is not None
+            assert counted.steps == literal.steps, row["id"]
+            compared += 1
+    assert compared >= 60
+
+
+@pytest.mark.parametrize("size", [4, 8, 16, 24])
+def test_a_large_infeasible_group_is_counted_and_likely_exceeds_the_filter(size: int) -> None:
+    problem, node = problem_of(numa_group(size, size + 1), 37)
+    counted = effort(prepare(problem), node)
+    assert counted is not None
+    assert counted.complete
+    assert counted.exceeds_filter is (size >= 16)
