@@ -1,0 +1,60 @@
+"""Pods that count as placed before anybody bound them: what they take of their nodes, and what their claims hold.
+
+Source: k8s.io/kubernetes pkg/scheduler `assumeAndReserve`: within the scheduling of a group each pod is assumed on its node, so that the
+next one finds its resources and devices taken. Here the view stays as it is, and what was assumed lies beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..dra.problem import AllocationProblem, InUse, TargetNode
+from ..objects import Node, Pod, ResourceClaim
+from ..view import ClusterView
+from ..view.indices import PoolId, allocated_claims, claims_of_pool, pools_held
+from .node_info import NodeInfo, info_of, node_info
+
+FEW_NODES = 8
+"""Up to so many nodes are judged with the claims of the pools that they see, more with all claims."""
+
+
+class Assumed:
+    """What has been assumed so far, on top of `view`."""
+
+    def __init__(self, view: ClusterView) -> None:
+        self.view = view
+        self.claims: list[ResourceClaim] = []
+        self._pods: dict[str, list[Pod]] = {}
+        self._by_pool: dict[PoolId, list[ResourceClaim]] = {}
+
+    def take_node(self, pod: Pod, node: str) -> None:
+        """The pod runs on the node from now on."""
+        self._pods.setdefault(node, []).append(pod)
+
+    def take_devices(self, claim: ResourceClaim) -> None:
+        """The claim holds what its allocation says."""
+        self.claims.append(claim)
+        for pool in pools_held(claim):
+            self._by_pool.setdefault(pool, []).append(claim)
+
+    def info(self, node: Node) -> NodeInfo:
+        """The node as the next pod finds it."""
+        known = node_info(self.view, node)
+        pods = self._pods.get(node.name)
+        if not pods:
+            return known
+        return info_of(node, (*known.pods, *pods), self.view.release)
+
+    def problem(self, problem: AllocationProblem, nodes: Sequence[TargetNode]) -> AllocationProblem:
+        """The problem as the next pod finds it on these nodes."""
+        if not self.claims:
+            return problem
+        consumable = "ConsumableCapacity" in problem.features
+        if len(nodes) > FEW_NODES:
+            return replace(problem, in_use=InUse.of((*allocated_claims(self.view), *self.claims), consumable))
+        pools = {(entry.driver, entry.pool) for node in nodes for entry in problem.inventory.near(node.name)}
+        found: Mapping[tuple[str, str], ResourceClaim] = {
+            claim.key: claim for pool in pools for claim in (*claims_of_pool(self.view, *pool), *self._by_pool.get(pool, ()))
+        }
+        return replace(problem, in_use=InUse.of(found.values(), consumable))

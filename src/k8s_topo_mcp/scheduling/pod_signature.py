@@ -1,0 +1,123 @@
+"""What of a pod decides where it may run: pods with equal signatures get equal verdicts, so in each state of the cluster one of them is
+judged.
+
+Labels count where somebody's affinity or spread looks at them, names and namespaces where something is found by them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+
+from ..objects import Pod, ResourceClaim
+from ..view import ClusterView, derived
+from ..view.indices import claims_of
+from . import inter_pod_affinity, node_ports
+from .extended_resources import is_extended
+from .node_info import effective_requests
+from .skip import Skip
+
+
+def signature(view: ClusterView, pod: Pod) -> Hashable:
+    """Everything of a pod that its placement depends on."""
+    return (
+        _claims(view, pod),
+        derived(pod, "signature", lambda: _own(pod)),
+        _among_pods(view, pod),
+        view.release.enabled("GenericWorkload") and pod.scheduling_group is not None and (pod.namespace, pod.scheduling_group),
+    )
+
+
+def signatures(view: ClusterView, pods: Sequence[Pod]) -> Mapping[int, Hashable]:
+    """id of a pod -> signature, among pods that are placed one after another: then also what one of them may change for the others counts,
+    its labels if any of them looks at pods, and which unallocated claims it shares with others."""
+    with_labels = any(map(relates, pods))
+    shared = shared_claims(view, pods)
+
+    def among(pod: Pod) -> Hashable:
+        labels = tuple(sorted(pod.metadata.labels.items())) if with_labels else ()
+        own = [entry.claim.key if entry.claim is not None and entry.claim.key in shared else None for entry in claims_of(view, pod)]
+        return signature(view, pod), pod.namespace, labels, tuple(own)
+
+    return {id(pod): among(pod) for pod in pods}
+
+
+def shared_claims(view: ClusterView, pods: Sequence[Pod]) -> frozenset[tuple[str, str]]:
+    """Claims without an allocation that several of the pods name."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for pod in pods:
+        seen.update({entry.claim.key for entry in claims_of(view, pod) if entry.claim is not None and entry.claim.allocation is None})
+    return frozenset(key for key, count in seen.items() if count > 1)
+
+
+def relates(pod: Pod) -> bool:
+    """Whether the place of this pod decides over the places of others, or theirs over its own: then no node can be judged by itself."""
+    return bool(pod.topology_spread or pod.volumes or pod.affinity.pod.required or pod.affinity.anti.required)
+
+
+def _own(pod: Pod) -> Hashable:
+    """What stands in the pod itself."""
+    requests = effective_requests(pod)
+    containers: Hashable = ()
+    if any(is_extended(name) for name in requests):  # a class may have to meet them, container by container
+        containers = tuple(
+            (tuple((name, amount.value) for name, amount in container.requests.items()), container.is_sidecar)
+            for container in (*pod.init_containers, *pod.containers)
+        )
+    return (
+        tuple(sorted((name, amount.value) for name, amount in requests.items())),
+        containers,
+        tuple(sorted(pod.node_selector.items())),
+        pod.affinity.node.required,
+        pod.tolerations,
+        pod.scheduler_name,
+        pod.node_name,
+        tuple(node_ports.host_ports(pod)),
+        pod.needed_features,
+        pod.priority,
+        pod.preemption_policy,
+        # The claim of an ephemeral volume has the pod's name in its own, so the volumes of two pods differ there.
+        (pod.namespace, repr(pod.volumes)) if pod.volumes else (),
+        pod.metadata.uid if pod.nominated_node_name else "",
+    )
+
+
+def _among_pods(view: ClusterView, pod: Pod) -> Hashable:
+    """What rules between pods make of it: its own look at namespaces and labels, those of others at its labels."""
+    labels = (pod.namespace, frozenset(pod.metadata.labels.items()))
+    rules = (pod.topology_spread, pod.affinity.pod.required, pod.affinity.anti.required)
+    if any(rules) or view.shared(Pod, _some_nominated_refuses):
+        return (labels, repr(rules))
+
+    def refused() -> Hashable:
+        found = inter_pod_affinity.prepare(view, pod)
+        return () if isinstance(found, Skip) else frozenset(found.refused)
+
+    return view.memo(("refused by", labels), refused)
+
+
+def _some_nominated_refuses(pods: tuple[Pod, ...]) -> bool:
+    """Whether a pod that counts as placed where it is nominated might refuse others by their labels."""
+    return any(pod.nominated_node_name and not pod.node_name and pod.affinity.anti.required for pod in pods)
+
+
+def _claims(view: ClusterView, pod: Pod) -> Hashable:
+    """A claim counts by its content; one that isn't there, or is allocated, by its name too."""
+    found: list[Hashable] = []
+    for entry in claims_of(view, pod):
+        claim = entry.claim
+        if claim is None:
+            template = entry.entry.template_name if entry.entry is not None else None
+            found.append((pod.namespace, entry.name, template, entry.needed))
+        elif claim.allocation is not None:
+            found.append(claim.full_name)
+        else:
+            spec = derived(claim, "spec", lambda claim=claim: repr(claim.spec))
+            generated = entry.entry is not None and entry.entry.template_name is not None
+            found.append((spec, claim.metadata.deleted is not None, generated and _foreign(claim, pod)))
+    return (tuple(found), pod.extended_resource_claim is not None)
+
+
+def _foreign(claim: ResourceClaim, pod: Pod) -> bool:
+    owner = claim.metadata.controller
+    return owner is not None and owner.uid != pod.metadata.uid

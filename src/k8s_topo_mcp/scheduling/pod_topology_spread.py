@@ -1,0 +1,133 @@
+"""PodTopologySpread: DoNotSchedule constraints keep the numbers of matching pods per domain within maxSkew of the smallest.
+
+Source: k8s.io/kubernetes pkg/scheduler/framework/plugins/podtopologyspread (filtering.go, common.go). Only nodes with the keys of all
+constraints count, and per constraint those that its nodeAffinityPolicy and nodeTaintsPolicy let in. Pods that are being deleted don't
+count, and a selector for everything counts none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..findings import Finding, finding
+from ..objects import Node, Pod
+from ..objects.affinity import TopologySpreadConstraint
+from ..objects.label_selector import LabelSelector
+from ..view import ClusterView
+from . import node_affinity, taint_toleration
+from .node_info import NodeInfo
+from .placed_pods import placed_pods
+from .skip import SKIP, Skip
+
+REASON_KEY_MISSING = "node(s) didn't match pod topology spread constraints (missing required label)"
+REASON_SKEW = "node(s) didn't match pod topology spread constraints"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """One constraint. `counts` are matching pods by domain, `least` what the skew is measured from, `own` is 1 if the pod counts itself."""
+
+    constraint: TopologySpreadConstraint
+    counts: Mapping[str, int]
+    least: int
+    own: int
+
+
+def prepare(view: ClusterView, pod: Pod) -> tuple[Spread, ...] | Skip:
+    constraints = [entry for entry in pod.topology_spread if entry.when_unsatisfiable == "DoNotSchedule"]
+    if not constraints:
+        return SKIP
+    comparison = view.release.enabled("TaintTolerationComparisonOperators")
+    keys = [entry.topology_key for entry in constraints]
+    eligible = [node for node in view.all(Node) if all(key in node.metadata.labels for key in keys)]
+    return tuple(_spread(view, pod, entry, eligible, comparison) for entry in constraints)
+
+
+def filter(state: tuple[Spread, ...], info: NodeInfo) -> tuple[Finding, ...]:
+    labels = info.node.metadata.labels
+    for spread in state:
+        key, limit = spread.constraint.topology_key, spread.constraint.max_skew
+        value = labels.get(key)
+        if value is None:
+            return (finding("SPREAD_KEY_MISSING", info.node.ref, "metadata.labels", key=key),)
+        count = spread.counts.get(value, 0)
+        if count + spread.own - spread.least > limit:
+            return (
+                finding(
+                    "SPREAD_SKEW", info.node.ref, "metadata.labels", key=key, value=value, pods=count, least=spread.least, max_skew=limit
+                ),
+            )
+    return ()
+
+
+def _spread(view: ClusterView, pod: Pod, constraint: TopologySpreadConstraint, eligible: list[Node], comparison: bool) -> Spread:
+    selector = _merged(constraint, pod)
+    on_node = _matching(view, pod.namespace, selector)
+    counts: dict[str, int] = {}
+    for node in eligible:
+        if constraint.node_affinity_policy == "Honor" and not node_affinity.matches(pod, node):
+            continue
+        if constraint.node_taints_policy == "Honor" and taint_toleration.untolerated(pod, node, comparison) is not None:
+            continue
+        value = node.metadata.labels[constraint.topology_key]
+        counts[value] = counts.get(value, 0) + on_node.get(node.name, 0)
+    wanted = constraint.min_domains if constraint.min_domains is not None else 1
+    least = 0 if len(counts) < wanted else min(counts.values(), default=_NO_DOMAIN)
+    own = 1 if selector is not None and selector.matches(pod.metadata.labels) else 0
+    return Spread(constraint, counts, least, own)
+
+
+_NO_DOMAIN = 2**31 - 1
+"""Upstream's minimum over no domains; reached only where minDomains is below 1."""
+
+
+def _matching(view: ClusterView, namespace: str, selector: LabelSelector | None) -> Mapping[str, int]:
+    """How many pods of a namespace match, by node."""
+    if selector is None:
+        return {}
+    if selector.is_empty:
+        return _on_trial(view, namespace)
+
+    def count() -> Counter[str]:
+        return Counter(
+            pod.node_name
+            for (where, _), pods in placed_pods(view).items()
+            if where == namespace and selector.matches(pods[0].metadata.labels)
+            for pod in pods
+            if pod.metadata.deleted is None
+        )
+
+    return view.memo(("pods that match", namespace, selector), count)
+
+
+def _on_trial(view: ClusterView, namespace: str) -> Mapping[str, int]:
+    """An empty selector counts no pod that is there (countPodsMatchSelector in common.go), but every nominated pod that is placed on trial
+    (updateWithPod in filtering.go)."""
+    return Counter(
+        pod.node_name
+        for (where, _), pods in placed_pods(view).items()
+        if where == namespace
+        for pod in pods
+        if pod.phase == "Pending" and pod.nominated_node_name == pod.node_name and not _is_bound(pod)
+    )
+
+
+def _is_bound(pod: Pod) -> bool:
+    scheduled = pod.condition("PodScheduled")
+    return scheduled is not None and scheduled.holds
+
+
+def _merged(constraint: TopologySpreadConstraint, pod: Pod) -> LabelSelector | None:
+    """The selector with matchLabelKeys; a missing selector stays one that matches nothing."""
+    selector = constraint.selector
+    added = {key: pod.metadata.labels[key] for key in constraint.match_label_keys if key in pod.metadata.labels}
+    if selector is None or not added:
+        return selector
+    both = all(selector.match_labels.get(key, value) == value for key, value in added.items())
+    return LabelSelector({**selector.match_labels, **added}, selector.expressions) if both else None
+
+
+def reason(found: Finding) -> str:
+    return REASON_KEY_MISSING if found.code == "SPREAD_KEY_MISSING" else REASON_SKEW
