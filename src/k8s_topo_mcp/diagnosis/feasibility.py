@@ -1,0 +1,263 @@
+"""Would this claim or pod fit, where, with which devices, and how many copies of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..dra.allocation import allocate, allocate_each, class_of, prepare
+from ..dra.outcome import Aborted, Allocated, Outcome, Unknown
+from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
+from ..findings import finding
+from ..objects import Allocation, DeviceId, Node, ObjectRef, Pod, ResourceClaim
+from ..scheduling.dynamic_resources import missing_class, problem_of
+from ..scheduling.gang_scheduling import Gang, gang_of
+from ..scheduling.node_info import effective_requests, node_info
+from ..scheduling.placement import Placement, place, target
+from ..view import ClusterView
+from ..view.indices import allocated_claims
+from .cause import find_cause, outcome_cause
+from .layers import drivers
+from .remedies import Remedies, has_remedies, try_for_claims, try_for_pod
+from .report import Cause, Holder, Trial
+from .request_changes import deallocated
+from .shortages import device_cause
+
+NOTHING: Remedies = ((), (), ())
+
+MAX_COPIES = 100_000
+"""Counting stops here: nobody asks for more."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAnswer:
+    """One node: whether it fits, with which devices, or what keeps it from fitting."""
+
+    node: str
+    fits: bool
+    devices: tuple[str, ...] = ()
+    why: str = ""
+    choices: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feasibility:
+    """`copies`: how many could run side by side now; `copies_if_released`: with every other holder gone."""
+
+    subject: ObjectRef
+    claims: tuple[ResourceClaim, ...]
+    pod: Pod | None
+    verdict: str
+    nodes: tuple[NodeAnswer, ...]
+    copies: int | None
+    copies_if_released: int | None
+    cause: Cause | None
+    remedies: tuple[Trial, ...] = ()
+    not_helping: tuple[Trial, ...] = ()
+    holders: tuple[Holder, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+
+def released(view: ClusterView) -> ClusterView:
+    """The same cluster with every claim's allocation gone."""
+    return view.with_edits(*(deallocated(claim) for claim in allocated_claims(view)))
+
+
+def claim_feasibility(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Sequence[Node]) -> Feasibility:
+    """Claims by themselves, together on one node; a node's other limits (taints, cpu, memory) are left out."""
+    fresh = tuple(replace(claim, allocation=None, reserved_for=()) for claim in claims)
+    subject = fresh[0].ref
+    problem = problem_of(view, fresh)
+    missing = next((found for claim in fresh if (found := missing_class(view, claim)) is not None), None)
+    if missing is not None:
+        cause = Cause(missing, 0, len(nodes))
+        return Feasibility(subject, fresh, None, "no", (), 0, 0, cause, *try_for_claims(view, problem, cause, nodes))
+    targets = [target(node) for node in nodes]
+    outcomes = allocate_each(problem, targets)
+    answers = tuple(_answer(name, outcome) for name, outcome in outcomes.items())
+    cause = _with_drivers(view, problem, _judge(view, problem, outcomes, targets))
+    verdict = "fits" if cause is None else _word(cause)
+    remedies = try_for_claims(view, problem, cause, nodes) if cause is not None and has_remedies(cause) and nodes else NOTHING
+    if verdict == "aborted by an error":
+        return Feasibility(subject, fresh, None, verdict, answers, 0, 0, cause, *remedies)
+    copies = count_copies(problem, targets, {}) if verdict == "fits" else 0
+    ever = count_copies(replace(problem, in_use=NOTHING_HELD), targets, {})
+    return Feasibility(subject, fresh, None, verdict, answers, copies, ever, cause, *remedies)
+
+
+def pod_feasibility(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: ObjectRef) -> Feasibility:
+    """A pod with all of its claims, through every filter that is modelled."""
+    placement = place(view, pod, tuple(nodes))
+    problem = placement.devices.problem
+    cause = _with_drivers(view, problem, find_cause(view, placement))
+    remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else NOTHING
+    claims = problem.claims if problem is not None else ()
+    answers = tuple(_pod_answer(entry.node.name, entry.fits, entry.outcome, entry.reasons) for entry in placement.nodes.values())
+    verdict = "fits" if cause is None else _word(cause)
+    copies: int | None
+    ever: int | None
+    if placement.unknown or (cause is not None and cause.finding.status in ("unknown", "error")):
+        copies = ever = None if placement.unknown else 0
+    else:
+        copies = _pod_copies(view, pod, placement, problem)
+        ever = _pod_copies(view, pod, placement, replace(problem, in_use=NOTHING_HELD) if problem is not None else None)
+    notes = (f"not checked yet: {', '.join(placement.unchecked)}",) if placement.unchecked else ()
+    return Feasibility(subject, claims, pod, verdict, answers, copies, ever, cause, *remedies, (*_with_others(view, pod), *notes))
+
+
+def _with_others(view: ClusterView, pod: Pod) -> tuple[str, ...]:
+    """That a pod of a group is judged without the others of it."""
+    gang = gang_of(view, pod)
+    if gang is None:
+        return ()
+    if isinstance(gang, Gang):
+        if gang.policy != "gang" and not gang.topology_key:
+            return ()
+        asked = f"{gang.min_count} of its pods have to fit together" if gang.policy == "gang" else f"all have to share {gang.topology_key}"
+        return (f"this pod alone is judged, but it starts with {gang.ref.kind} {gang.name}: {asked}; explain_pending judges the group",)
+    about = f"{gang.object.kind} {gang.object.name}" if gang.object is not None else "its group"
+    return (f"this pod alone is judged, but it starts with {about}, which can't be judged ({gang.code})",)
+
+
+def _with_drivers(view: ClusterView, problem: AllocationProblem | None, cause: Cause | None) -> Cause | None:
+    """The cause with what is seen of the drivers behind it."""
+    if cause is None or problem is None:
+        return cause
+    seen = drivers.behind(view, problem, cause.finding)
+    return replace(cause, evidence=(*cause.evidence, *seen)) if seen else cause
+
+
+def _judge(view: ClusterView, problem: AllocationProblem, outcomes: Mapping[str, Outcome], nodes: Sequence[TargetNode]) -> Cause | None:
+    about = problem.claims[0].ref
+    cause = outcome_cause(about, problem, outcomes, nodes, len(nodes))
+    if cause is not None or any(isinstance(outcome, Allocated) for outcome in outcomes.values()):
+        return cause
+    if not nodes:
+        return Cause(finding("NO_DEVICES", about, device_class=""), 0, 0)
+    return device_cause(view, problem, nodes, len(nodes))
+
+
+def _word(cause: Cause) -> str:
+    if cause.finding.code == "RELEASE_MISSES":
+        return "missed by this release"
+    status = cause.finding.status
+    return "unknown" if status == "unknown" else "aborted by an error" if status == "error" else "no"
+
+
+def _answer(node: str, outcome: Outcome) -> NodeAnswer:
+    if isinstance(outcome, Allocated):
+        return NodeAnswer(node, True, devices_of(outcome.allocations))
+    if isinstance(outcome, Aborted):
+        return NodeAnswer(node, False, why=outcome.message)
+    if isinstance(outcome, Unknown):
+        return NodeAnswer(node, False, why=f"unknown: {outcome.why}")
+    return NodeAnswer(node, False, why="cannot allocate all claims")
+
+
+def _pod_answer(node: str, fits: bool, outcome: Outcome | None, reasons: Sequence[str]) -> NodeAnswer:
+    if fits:
+        return NodeAnswer(node, True, devices_of(outcome.allocations) if isinstance(outcome, Allocated) else ())
+    return NodeAnswer(node, False, why=", ".join(reasons))
+
+
+def devices_of(allocations: Sequence[Allocation]) -> tuple[str, ...]:
+    return tuple(result.device for allocation in allocations for result in allocation.results)
+
+
+def occupy(problem: AllocationProblem, outcome: Allocated) -> AllocationProblem:
+    """The problem after this outcome has been allocated to somebody."""
+    devices: set[DeviceId] = set(problem.in_use.devices)
+    shared: set[DeviceId] = set(problem.in_use.shared)
+    capacity = {device: dict(amounts) for device, amounts in problem.in_use.capacity.items()}
+    for allocation in outcome.allocations:
+        for result in allocation.results:
+            if result.admin_access:
+                continue
+            if result.share_id is None:
+                devices.add(result.id)
+                continue
+            shared.add(result.id)
+            total = capacity.setdefault(result.id, {})
+            for name, amount in (result.consumed_capacity or {}).items():
+                total[name] = total[name] + amount if name in total else amount
+    return replace(problem, in_use=InUse(frozenset(devices), frozenset(shared), capacity, problem.in_use.holders))
+
+
+def count_copies(problem: AllocationProblem, nodes: Sequence[TargetNode], limits: Mapping[str, int]) -> int:
+    """How many times the claims can be allocated side by side, filling node by node. `limits` bounds a node by its other resources.
+
+    Nodes that no request can tell apart and whose devices are their own are counted once. A claim that holds nothing (adminAccess)
+    has no bound of its own: only the nodes' limits count, else MAX_COPIES.
+    """
+    total = 0
+    known: dict[object, int] = {}
+    outcomes = allocate_each(problem, nodes)
+    local = not problem.inventory.shared
+    prepared = prepare(problem)
+    for node in nodes:
+        first = outcomes[node.name]
+        if not isinstance(first, Allocated):
+            continue
+        limit = min(limits.get(node.name, MAX_COPIES), MAX_COPIES - total)
+        key = class_of(prepared, node) if local else None
+        count = known.get(key) if key is not None else None
+        if count is None and key is not None:
+            count = known[key] = _fill(_seen_from(problem, node), node, MAX_COPIES - total)[0]
+        elif count is None:
+            count, problem = _fill(problem, node, limit)
+        total += min(count, limit)
+        if total >= MAX_COPIES:
+            return MAX_COPIES
+    return total
+
+
+def _seen_from(problem: AllocationProblem, node: TargetNode) -> AllocationProblem:
+    """The problem with what is in use of the node's own pools alone: nothing else matters there, and each copy then costs little."""
+    used = problem.in_use
+    pools = {(entry.driver, entry.pool) for entry in problem.inventory.near(node.name)}
+    devices = frozenset(DeviceId(driver, pool, name) for driver, pool in pools for name in used.names_in(driver, pool))
+    shared = frozenset(device for device in used.shared if (device.driver, device.pool) in pools)
+    capacity = {device: amounts for device, amounts in used.capacity.items() if (device.driver, device.pool) in pools}
+    return replace(problem, in_use=InUse(devices, shared, capacity))
+
+
+def _fill(problem: AllocationProblem, node: TargetNode, limit: int) -> tuple[int, AllocationProblem]:
+    count = 0
+    before: tuple[int, object] = (-1, None)
+    while count < limit:
+        outcome = allocate(problem, node)
+        if not isinstance(outcome, Allocated):
+            break
+        count += 1
+        problem = occupy(problem, outcome)
+        state = (len(problem.in_use.devices), repr(sorted(problem.in_use.capacity.items(), key=str)))
+        if state == before:
+            return limit, problem  # nothing is taken, so nothing runs out
+        before = state
+    return count, problem
+
+
+def _pod_copies(view: ClusterView, pod: Pod, placement: Placement, problem: AllocationProblem | None) -> int:
+    """Copies of the pod on its open nodes: devices, cpu, memory, pod slots, whichever runs out first."""
+    limits: dict[str, int] = {}
+    for entry in placement.opened:
+        if not entry.elsewhere:
+            limits[entry.node.name] = room_for(view, pod, entry.node)
+    if problem is None:
+        return min(sum(limits.values()), MAX_COPIES)
+    targets = [entry.target for entry in placement.opened if entry.node.name in limits]
+    return count_copies(problem, targets, limits)
+
+
+def room_for(view: ClusterView, pod: Pod, node: Node) -> int:
+    """How many more such pods the node's cpu, memory, other resources and pod slots allow."""
+    info = node_info(view, node)
+    slots = info.allocatable.get("pods")
+    room = int(slots.value) - len(info.pods) if slots is not None else 0
+    for name, asked in effective_requests(pod).items():
+        if asked.value <= 0:
+            continue
+        there = info.allocatable.get(name)
+        free = (there.value if there is not None else 0) - info.requested.get(name, 0)  # type: ignore[operator]
+        room = min(room, int(free // asked.value))  # type: ignore[operator]
+    return max(room, 0)

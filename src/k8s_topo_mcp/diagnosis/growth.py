@@ -1,0 +1,69 @@
+"""Would more nodes of the shapes that are here start a pod: what tells a cluster that is too small from a pod that doesn't fit it.
+
+One node more of each shape is tried, empty, with the labels and taints of a node that the pod isn't kept from for good; the pod's whole
+pipeline judges it (`trials`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+from ..dra.outcome import Allocated
+from ..objects import Node, Pod
+from ..scheduling.dynamic_resources import active_rules
+from ..scheduling.placement import NodePlacement, Placement, place, refusals
+from ..view import ClusterView
+from ..view.indices import slices_of_node
+from .node_changes import one_more, shape_of
+from .report import Change
+from .trials import Subject, fitting
+
+SHAPES = 16
+"""Shapes that are tried, those that refuse the pod for the fewest reasons first."""
+
+PASSING = frozenset(
+    {
+        "NODE_UNSCHEDULABLE",
+        "INSUFFICIENT_RESOURCE",
+        "TOO_MANY_PODS",
+        "HOST_PORT_TAKEN",
+        "POD_ANTI_AFFINITY",
+        "REFUSED_BY_POD",
+        "SPREAD_SKEW",
+        "DISK_CONFLICT",
+        "VOLUME_LIMIT",
+    }
+)
+"""Refusals that come from what is on a node, not from what it is."""
+
+
+def shape_that_starts(view: ClusterView, pod: Pod, placement: Placement) -> Node | None:
+    """A node of the shape of which one more would start the pod; None if there is none."""
+    if placement.pod_wide or placement.devices.not_modelled or placement.devices.allocated:
+        return None
+    for node in _shapes(view, placement.nodes.values()):
+        if _starts(view, pod, placement, one_more(view, node, "more nodes of this shape")):
+            return node
+    return None
+
+
+def _shapes(view: ClusterView, entries: Iterable[NodePlacement]) -> list[Node]:
+    """One node for each shape and set of lasting refusals, those with the fewest first."""
+    found: dict[Hashable, tuple[int, Node]] = {}
+    for entry in entries:
+        lasting = frozenset(refused.code for refused, _ in entry.plain if refused.code not in PASSING)
+        shape = shape_of(entry.node, slices_of_node(view, entry.node.name))
+        found.setdefault((shape, lasting), (len(lasting), entry.node))
+    return [node for _, node in sorted(found.values(), key=lambda pair: pair[0])][:SHAPES]
+
+
+def _starts(view: ClusterView, pod: Pod, placement: Placement, change: Change) -> bool:
+    new = next(edit.object for edit in change.edits if isinstance(edit.object, Node))
+    around = bool(pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required)
+    if around or placement.devices.extended is not None or active_rules(view):
+        edited = view.with_edits(*change.edits)
+        judged = place(edited, pod, (new,))
+        return any(not (isinstance(entry.outcome, Allocated) and entry.outcome.order_dependent) for entry in judged.fitting)
+    if placement.devices.problem is None:
+        return not refusals(view, pod, new)
+    return bool(fitting(Subject(view, pod, placement.devices.problem.claims, placement.devices.problem, ()), change))

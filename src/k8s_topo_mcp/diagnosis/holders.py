@@ -1,0 +1,185 @@
+"""Who holds devices: claims, the pods behind them, and whether any of those lives."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeAlias
+
+from ..objects import DeviceId, ObjectRef, ResourceClaim
+from ..view import ClusterView
+from ..view.indices import consumers_of, holders_of_device, pods_of_claim
+from .report import Change, Holder
+
+Pair: TypeAlias = tuple[Holder, ResourceClaim]
+
+ENDED = "end or move the pods that use it"
+MAX_HOLDER_SETS = 8
+"""Claims whose release is tried one by one."""
+
+MAX_TOGETHER, MAX_POOLS = 4, 2
+"""Claims of one node that are released together, and on how many nodes that is tried."""
+
+NAMED = 3
+"""Claims that a release of many names."""
+
+TOLD = 64
+"""Claims of a change that are listed with it."""
+
+IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"})
+"""Causes in which holders may be what keeps the pod."""
+
+
+def holder_of(view: ClusterView, claim: ResourceClaim, devices: int) -> Holder:
+    """A claim as a holder. It lives if a pod that it is reserved for, or that names it, exists and hasn't ended."""
+    alive, pods, since = view.memo(("holder", claim.key), lambda: _life(view, claim))
+    return Holder(claim.ref, pods, devices, since, alive)
+
+
+def _life(view: ClusterView, claim: ResourceClaim) -> tuple[bool, tuple[str, ...], float | None]:
+    pods = {pod.full_name: pod for pod in (*consumers_of(view, claim), *pods_of_claim(view, claim))}
+    alive = any(not pod.is_terminal for pod in pods.values()) or any(entry.resource != "pods" for entry in claim.reserved_for)
+    since = claim.allocation.allocated_at if claim.allocation is not None else None
+    return alive, tuple(pods), since if since is not None else claim.metadata.created
+
+
+def holders_of(view: ClusterView, devices: Iterable[DeviceId]) -> Held:
+    """Who holds these devices, most devices first."""
+    known = holders_of_device(view)
+    counts: Counter[ResourceClaim] = Counter()
+    for device in devices:
+        for claim, _ in known.get(device, ()):
+            counts[claim] += 1
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0].full_name))
+    return Held(tuple((holder_of(view, claim, count), claim) for claim, count in ordered))
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Claims that hold devices which are wanted, most devices first; what is worked out of all of them is worked out once."""
+
+    pairs: tuple[Pair, ...] = ()
+
+    @cached_property
+    def claims(self) -> tuple[ResourceClaim, ...]:
+        """The claims alone."""
+        return tuple(claim for _, claim in self.pairs)
+
+    @cached_property
+    def dead(self) -> tuple[ResourceClaim, ...]:
+        """Those whose pods are gone."""
+        return tuple(claim for holder, claim in self.pairs if not holder.alive)
+
+    @cached_property
+    def expendable(self) -> tuple[Pair, ...]:
+        """Those whose pods are gone first, since nobody misses them; then by devices."""
+        return tuple(sorted(self.pairs, key=lambda pair: pair[0].alive))
+
+    @cached_property
+    def holders(self) -> tuple[Holder, ...]:
+        """These, without the claims themselves."""
+        return tuple(holder for holder, _ in self.expendable)
+
+    @cached_property
+    def by_pool(self) -> tuple[tuple[Pair, ...], ...]:
+        """Those of one pool together, in that order; only pools of two or more."""
+        pools: dict[tuple[str, str], list[Pair]] = {}
+        for pair in self.expendable:
+            results = pair[1].allocation.results if pair[1].allocation is not None else ()
+            for pool in {(result.driver, result.pool): None for result in results}:
+                pools.setdefault(pool, []).append(pair)
+        first = {id(pair): place for place, pair in enumerate(self.pairs)}
+        several = [members for members in pools.values() if len(members) > 1]
+        several.sort(key=lambda members: min(first[id(pair)] for pair in members))
+        return tuple(map(tuple, several))
+
+    def sets(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
+        """Of the pools with the fewest holders in the way as many of these as hold `short_by` devices together."""
+        known = self._sets.get(short_by)
+        if known is None:
+            found = [chosen for members in self.by_pool if (chosen := _enough(members, short_by))]
+            known = self._sets[short_by] = tuple(sorted(found, key=len)[:MAX_POOLS])
+        return known
+
+    _sets: dict[int, tuple[tuple[Pair, ...], ...]] = field(default_factory=dict[int, "tuple[tuple[Pair, ...], ...]"])
+
+
+def _enough(members: Sequence[Pair], short_by: int) -> tuple[Pair, ...]:
+    """The first of `members` that hold so many devices, if they are several and not too many; else nothing."""
+    devices = 0
+    for place, (holder, _) in enumerate(members[:MAX_TOGETHER]):
+        devices += holder.devices
+        if devices >= short_by:
+            return tuple(members[: place + 1]) if place else ()
+    return ()
+
+
+def holder_changes(code: str, held: Held, short_by: int) -> Iterator[Change]:
+    """Take the allocation from holders: each alone where they are in the way, the fewest of one node that hold the `short_by` devices that
+    lack at least, and all together."""
+    if not held.pairs:
+        return
+    alone = code in IN_THE_WAY
+    largest = held.pairs[0][0]
+    if alone:
+        for holder, claim in held.expendable[:MAX_HOLDER_SETS]:
+            yield _release(holder, (claim,), f"releasing {_who(holder)}")
+        if 1 < len(held.dead) < len(held.pairs):
+            yield replace(_release(largest, held.dead, f"releasing the {len(held.dead)} claims whose pods are gone"), abandoned=True)
+        for chosen in held.sets(short_by):
+            names = ", ".join(f"{holder.claim.namespace}/{holder.claim.name}" for holder, _ in chosen)
+            yield _release(chosen[0][0], tuple(claim for _, claim in chosen), f"releasing claims {names}")
+    if len(held.pairs) == 1 and not alone:
+        yield _release(largest, held.claims, f"releasing {_who(largest)}")
+    elif len(held.pairs) > 1:
+        text = f"releasing all {len(held.pairs)} claims that hold such devices ({_some(held.pairs)})"
+        yield _release(largest, held.claims, text)
+
+
+def _who(holder: Holder) -> str:
+    claim = f"{holder.claim.namespace}/{holder.claim.name}"
+    if not holder.alive:
+        return f"claim {claim} (its pods are gone)"
+    if holder.pods == (claim,):
+        return claim
+    return f"claim {claim}" + (f" (pod {holder.pods[0]})" if holder.pods else "")
+
+
+def _some(held: Sequence[Pair]) -> str:
+    """The claims by name, the first few of them."""
+    names = [f"{holder.claim.namespace}/{holder.claim.name}" for holder, _ in held[:NAMED]]
+    rest = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
+    return f"{', '.join(names)}{rest}"
+
+
+def _release(holder: Holder, claims: tuple[ResourceClaim, ...], text: str) -> Change:
+    alone = len(claims) == 1
+    dead = alone and not holder.alive
+    how = f"delete ResourceClaim {holder.claim.namespace}/{holder.claim.name}: no pod uses it" if dead else ENDED
+    about = holder.claim if alone else None
+    return Change(
+        text,
+        about,
+        "status.allocation",
+        "allocated",
+        "",
+        (),
+        True,
+        how,
+        releases=claims,
+        objects=() if alone else _refs(claims),
+        abandoned=dead,
+    )
+
+
+def _refs(claims: Sequence[ResourceClaim]) -> tuple[ObjectRef, ...]:
+    """The first of them by name: a change of thousands isn't told one by one."""
+    return tuple(claim.ref for claim in claims[:TOLD])
+
+
+def all_released(claims: tuple[ResourceClaim, ...]) -> Change:
+    """Without any allocation in the cluster."""
+    text = f"releasing every allocated claim ({len(claims):,})"
+    return Change(text, None, "status.allocation", "allocated", "", (), True, ENDED, releases=claims, objects=_refs(claims))

@@ -1,0 +1,61 @@
+"""A claim that was never generated from its template: who should have made it, and what he says.
+
+The resource-claim controller of kube-controller-manager makes claims from templates and complains in events of the pod
+(k8s.io/kubernetes pkg/controller/resourceclaim: FailedResourceClaimCreation, "PodResourceClaim NAME: …"). Such a pod is held before the
+scheduler's queue, so there is neither an event nor a condition of the scheduler. From 1.37 on a pod of a PodGroup gets no claim while
+GenericWorkload is on in the API server but off in the controller manager (getPodGroup: an error that isn't tried again, before any
+event); that side's gates can't be read from the API.
+"""
+
+from __future__ import annotations
+
+from ...findings import Finding
+from ...objects import Pod
+from ...view import ClusterView
+from ...view.indices import events_of, lease
+from ..evidence import Absent, Advice, Evidence, Held, said
+from . import compute_domain
+from .refusals import refused
+from .schedulers import is_live
+
+REASON = "FailedResourceClaimCreation"
+COMPONENT = "resource_claim"
+
+
+def look(view: ClusterView, pod: Pod, missing: Finding) -> Held | None:
+    """What is known of a claim that should have been generated; None for another finding."""
+    if missing.code not in ("CLAIM_NOT_CREATED", "TEMPLATE_MISSING"):
+        return None
+    complaint = next((event for event in events_of(view, pod.ref) if event.reason == REASON), None)
+    if missing.code == "TEMPLATE_MISSING":
+        seen, helps, look_at = compute_domain.maker_of(view, pod.namespace, missing.text("template"))
+        return Held(missing, (*((said(view, complaint),) if complaint is not None else ()), *seen), helps, look_at=look_at)
+    if complaint is not None:
+        return refused(view, "ResourceClaim", pod.ref, complaint.message, (said(view, complaint),))
+    return Held(missing, _silence(view, pod), _advice(view, pod), look_at=_look_at(view, pod))
+
+
+def _gate_matters(view: ClusterView, pod: Pod) -> bool:
+    return pod.scheduling_group is not None and view.release.minor >= 37
+
+
+def _silence(view: ClusterView, pod: Pod) -> tuple[Evidence, ...]:
+    seen: list[Evidence] = [Absent(f"no event of {COMPONENT} about this pod, so its controller hasn't tried, or the event has expired")]
+    if pod.condition("PodScheduled") is None:
+        seen.append(Absent("no PodScheduled condition: the scheduler hasn't taken the pod into its queue"))
+    held = lease(view, "kube-controller-manager")
+    if held is not None and not is_live(view, held):
+        seen.append(Absent("Lease kube-system/kube-controller-manager has expired: no controller manager works"))
+    if _gate_matters(view, pod):
+        seen.append(Absent("if GenericWorkload is off in kube-controller-manager, members of a PodGroup get no claims, without an event"))
+    return tuple(seen)
+
+
+def _look_at(view: ClusterView, pod: Pod) -> tuple[str, ...]:
+    return ("kube-controller-manager's --feature-gates, or its /metrics: kubernetes_feature_enabled",) if _gate_matters(view, pod) else ()
+
+
+def _advice(view: ClusterView, pod: Pod) -> tuple[Advice, ...]:
+    if not _gate_matters(view, pod):
+        return ()
+    return (Advice("switch GenericWorkload on in kube-controller-manager too: claims then appear by themselves"),)

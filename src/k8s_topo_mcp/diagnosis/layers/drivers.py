@@ -1,0 +1,125 @@
+"""The driver behind a class or resource of which a node has nothing: does its DaemonSet run, and where does it want to?
+
+Zero of zero pods ready looks healthy and isn't: a DaemonSet whose node selector matches no node wants no pod. A driver that publishes
+nothing, or an empty slice, is told apart from one that isn't there. Of MIG, the label nvidia.com/mig.config.state (GPU operator's
+mig-manager) says whether a node's partitions are being changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ...dra.problem import AllocationProblem
+from ...findings import Finding, finding
+from ...objects import DeviceClass, Node, ResourceSlice
+from ...scheduling.node_affinity import matches
+from ...scheduling.placement import Placement
+from ...view import ClusterView
+from ...view.indices import slices_of_driver
+from ..evidence import Absent, Evidence, Held, Labelled, PluginSet, PluginUnknown
+from ..plugins import daemon_set, device_plugin_of, plugin_of, pod_on, unselected
+
+LACKING = frozenset({"NO_DEVICES", "CLASS_NO_MATCH", "POOL_INCOMPLETE"})
+"""Causes behind which a driver may stand."""
+
+MIG_STATE = "nvidia.com/mig.config.state"
+UNSETTLED = ("failed", "pending", "rebooting")
+
+_DRIVER = re.compile(r"""device\.driver\s*==\s*(['"])([^'"]+)\1""")
+_SHOWN = 2
+
+
+def look(view: ClusterView, placement: Placement, lacking: Finding) -> Held | None:
+    """What is known of the driver behind a cause; a finding of its own where its DaemonSet runs on no node."""
+    problem = placement.devices.problem
+    if lacking.code in LACKING and problem is not None:
+        return _drivers(view, lacking, _drivers_asked(view, problem))
+    if lacking.code == "RESOURCE_TOO_LARGE" and lacking.text("allocatable") == "0" and "/" in lacking.text("resource"):
+        return _device_plugin(view, lacking)
+    return None
+
+
+def behind(view: ClusterView, problem: AllocationProblem, lacking: Finding) -> tuple[Evidence, ...]:
+    """What is seen of the drivers that some claims ask for, where a driver may stand behind what they lack; for claims without a pod."""
+    held = _drivers(view, lacking, _drivers_asked(view, problem)) if lacking.code in LACKING else None
+    return () if held is None else held.evidence
+
+
+def _drivers_asked(view: ClusterView, problem: AllocationProblem) -> tuple[str, ...]:
+    """Drivers that the classes of the claims name, in order."""
+    names = (entry.class_name for claim in problem.claims for request in claim.spec.requests for entry in request.alternatives)
+    classes = (view.get(DeviceClass, name) for name in dict.fromkeys(names))
+    selectors = (selector.expression or "" for entry in classes if entry is not None for selector in entry.selectors)
+    return tuple(dict.fromkeys(found.group(2) for text in selectors for found in _DRIVER.finditer(text)))
+
+
+def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str]) -> Held | None:
+    seen: list[Evidence] = []
+    for driver in drivers:
+        slices = slices_of_driver(view, driver)
+        if any(entry.devices for entry in slices):
+            continue
+        plugin = plugin_of(view, driver)
+        if isinstance(plugin, PluginUnknown) and not plugin.looked_at:
+            continue  # nothing was read of DaemonSets: nothing can be concluded
+        seen.append(plugin)
+        seen.append(_published(view, driver, slices))
+        if isinstance(plugin, PluginSet):
+            nowhere, evidence = _state(view, plugin)
+            if nowhere:
+                found = finding("DRIVER_RUNS_NOWHERE", plugin.daemon_set, "spec.template.spec", driver=driver)
+                return Held(found, (*seen, *evidence, *_mig(view)), look_at=_describe(plugin))
+            seen += evidence
+    seen += _mig(view) if seen else ()
+    return Held(lacking, tuple(seen)) if seen else None
+
+
+def _device_plugin(view: ClusterView, lacking: Finding) -> Held | None:
+    resource = lacking.text("resource")
+    if any(resource in node.allocatable for node in view.all(Node)):
+        return None
+    plugin = device_plugin_of(view, resource)
+    if isinstance(plugin, PluginUnknown) and not plugin.looked_at:
+        return None
+    seen: list[Evidence] = [plugin, Absent(f"no node has {resource} among its allocatable resources, not even 0 of it")]
+    if isinstance(plugin, PluginSet):
+        nowhere, evidence = _state(view, plugin)
+        if nowhere:
+            found = finding("DRIVER_RUNS_NOWHERE", plugin.daemon_set, "spec.template.spec", driver=resource)
+            return Held(found, (*seen, *evidence, *_mig(view)), look_at=_describe(plugin))
+        seen += evidence
+    return Held(lacking, (*seen, *_mig(view)))
+
+
+def _published(view: ClusterView, driver: str, slices: tuple[ResourceSlice, ...]) -> Evidence:
+    if slices:
+        return Absent(f"{len(slices)} slices of {driver} list no device at all: it runs, but found none")
+    return Absent(f"no ResourceSlice of {driver} on any of {view.count(Node)} nodes")
+
+
+def _state(view: ClusterView, plugin: PluginSet) -> tuple[bool, Sequence[Evidence]]:
+    """Whether the DaemonSet runs on no node, with the reason; else its pods that aren't ready."""
+    entry = daemon_set(view, plugin)
+    if entry is None:
+        return False, []
+    if plugin.desired == 0:
+        why = unselected(view, entry)
+        return True, [] if why is None else [why]
+    pod = entry.template
+    nodes = [node.name for node in view.all(Node) if pod is None or matches(pod, node)]
+    states = (pod_on(view, plugin, name) for name in nodes)
+    return False, [state for state in states if state.pod is not None and not state.ready][:_SHOWN]
+
+
+def _mig(view: ClusterView) -> list[Evidence]:
+    found: list[Evidence] = []
+    for value in UNSETTLED:
+        nodes = tuple(node.name for node in view.all(Node) if node.metadata.labels.get(MIG_STATE) == value)
+        if nodes:
+            found.append(Labelled(MIG_STATE, value, nodes))
+    return found
+
+
+def _describe(plugin: PluginSet) -> tuple[str, ...]:
+    return (f"kubectl -n {plugin.daemon_set.namespace} describe daemonset {plugin.daemon_set.name}",)

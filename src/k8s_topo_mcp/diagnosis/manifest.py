@@ -1,0 +1,266 @@
+"""Reading a manifest that may not exist anywhere yet: strictly, with the place of every mistake.
+
+The API server drops a field that it doesn't know (unless asked to be strict) and checks attribute names not at all, so a typo turns into a
+claim that means something else. Here every field of a claim, template or class must be one of the API's, and its selectors must compile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, cast
+
+import yaml
+
+from ..cel import CompileError, Environment, compile_selector
+from ..objects import ApiObject, DecodeError, Json, decode
+
+MAX_BYTES = 1_000_000
+MAX_DOCUMENTS = 200
+MAX_DEPTH = 60
+MAX_VALUES = 200_000
+"""Aliases of YAML make a few hundred bytes say millions of values."""
+
+
+class ManifestError(ValueError):
+    """One mistake: what, where (path, document, line), and what would be right."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """One object of the manifest with its number; `lines` maps a path to its line (both counted from 1)."""
+
+    number: int
+    item: Json
+    object: ApiObject
+    lines: Mapping[str, int]
+
+
+NAMED = re.compile(r"\[([^\]\d][^\]]*)\]")
+
+Schema = Mapping[str, Any]
+ANY: Schema = {"*": None}
+_QUANTITIES = ANY
+_TOLERATION = {"key": None, "operator": None, "value": None, "effect": None, "tolerationSeconds": None}
+_EXACT: dict[str, Any] = {
+    "deviceClassName": None,
+    "selectors": [{"cel": {"expression": None}}],
+    "allocationMode": None,
+    "count": None,
+    "adminAccess": None,
+    "tolerations": [_TOLERATION],
+    "capacity": {"requests": _QUANTITIES},
+    "derivedAttributes": [{"name": None, "expression": None}],
+}
+_SUBREQUEST = {"name": None, **{key: value for key, value in _EXACT.items() if key != "adminAccess"}}
+_OPAQUE = {"driver": None, "parameters": ANY}
+_CLAIM_SPEC: dict[str, Any] = {
+    "devices": {
+        "requests": [{"name": None, "exactly": _EXACT, "firstAvailable": [_SUBREQUEST]}],
+        "constraints": [{"requests": [None], "matchAttribute": None, "distinctAttribute": None}],
+        "config": [{"requests": [None], "opaque": _OPAQUE}],
+    }
+}
+_FLAT_REQUEST: dict[str, Any] = {"name": None, **_EXACT, "firstAvailable": [_SUBREQUEST]}  # v1beta1
+_TOP = {"apiVersion": None, "kind": None, "metadata": ANY, "status": ANY}
+_SCHEMAS: dict[str, dict[str, Any]] = {
+    "ResourceClaim": {**_TOP, "spec": _CLAIM_SPEC},
+    "ResourceClaimTemplate": {**_TOP, "spec": {"metadata": ANY, "spec": _CLAIM_SPEC}},
+    "DeviceClass": {
+        **_TOP,
+        "spec": {"selectors": [{"cel": {"expression": None}}], "config": [{"opaque": _OPAQUE}], "extendedResourceName": None},
+    },
+}
+
+
+def read_manifest(text: str, namespace: str, environment: Environment) -> tuple[Document, ...]:
+    """Decode and check every document. Objects without a namespace go to `namespace`. Raises ManifestError."""
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        raise ManifestError(f"manifest: larger than {MAX_BYTES:,} bytes")
+    found: list[Document] = []
+    try:
+        for number, node in enumerate(_composed(text), start=1):
+            if number > MAX_DOCUMENTS:
+                raise ManifestError(f"manifest: more than {MAX_DOCUMENTS} documents")
+            if node is None:
+                continue
+            for item, lines in _items(node, number):
+                found.append(_document(item, lines, number, namespace, environment))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""
+        raise ManifestError(f"manifest: not YAML: {error.problem or error.context}{where}") from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        if isinstance(error, ManifestError):
+            raise
+        raise ManifestError(f"manifest: not YAML: {str(error)[:200]}") from None
+    if not found:
+        raise ManifestError("manifest: empty; give the YAML of a ResourceClaim, ResourceClaimTemplate, Pod or workload")
+    return tuple(found)
+
+
+def _composed(text: str) -> Iterator[yaml.Node | None]:
+    """The documents as nodes, which know their lines."""
+    untyped: Any = yaml
+    yield from untyped.compose_all(text, Loader=yaml.SafeLoader)
+
+
+def _items(node: yaml.Node, number: int) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+    lines: dict[str, int] = {}
+    loader: Any = yaml.SafeLoader("")
+    _mark(node, "", lines, 0)
+    value: Any = loader.construct_document(node)
+    if not isinstance(value, dict):
+        raise ManifestError(f"manifest: document {number} is not an object; a Kubernetes object has apiVersion and kind")
+    item = cast(dict[str, Any], value)
+    if item.get("kind") == "List" or (isinstance(item.get("items"), list) and str(item.get("kind", "")).endswith("List")):
+        for index, entry in enumerate(item["items"]):
+            if not isinstance(entry, dict):
+                raise ManifestError(f"manifest: items[{index}] of document {number} is not an object")
+            prefix = f"items[{index}]."
+            yield entry, {path.removeprefix(prefix): line for path, line in lines.items() if path.startswith(prefix)}
+        return
+    yield item, lines
+
+
+def _mark(node: yaml.Node, path: str, lines: dict[str, int], depth: int) -> None:
+    """Remember the line of every path."""
+    if depth > MAX_DEPTH:
+        raise ManifestError(f"manifest: nested deeper than {MAX_DEPTH} levels")
+    lines.setdefault(path, node.start_mark.line + 1)
+    if len(lines) > MAX_VALUES:
+        raise ManifestError(f"manifest: more than {MAX_VALUES:,} values with its aliases written out")
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            name = str(getattr(key, "value", ""))
+            below = f"{path}.{name}" if path else name
+            lines[below] = key.start_mark.line + 1
+            _mark(value, below, lines, depth + 1)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            _mark(value, f"{path}[{index}]", lines, depth + 1)
+
+
+def _document(item: dict[str, Any], lines: dict[str, int], number: int, namespace: str, environment: Environment) -> Document:
+    kind, version = item.get("kind"), item.get("apiVersion")
+    if not isinstance(kind, str) or not isinstance(version, str) or not kind:
+        raise ManifestError(f"manifest: document {number} has no apiVersion and kind; is it a Kubernetes object?")
+
+    def at(path: str) -> str:
+        path = NAMED.sub(r".\1", path)  # decoders write requests[memory], lines know requests.memory
+        line = next((lines[part] for part in _upwards(path) if part in lines), 1)
+        return f"(document {number}, line {line})"
+
+    schema = _SCHEMAS.get(kind)
+    if schema is not None:
+        _check(item, _for_version(kind, version, schema), "", at)
+    if not isinstance(item.get("metadata"), dict):
+        if item.get("metadata") is not None:
+            raise ManifestError(f"manifest: metadata: must be an object {at('metadata')}")
+        item["metadata"] = {}
+    metadata = cast(dict[str, Any], item["metadata"])
+    if not metadata.get("name"):
+        generated = metadata.get("generateName")
+        metadata["name"] = f"{generated}x" if isinstance(generated, str) and generated else f"inline-{number}"
+    if not metadata.get("namespace"):
+        metadata["namespace"] = namespace
+    try:
+        found = decode(_plain(item))
+    except DecodeError as error:
+        raise ManifestError(f"manifest: {error.path}: {error.problem} {at(error.path)}") from None
+    if found is None:
+        raise ManifestError(f"manifest: {version} {kind[:80]} is not a kind that can be judged {at('kind')}")
+    if schema is not None:
+        _check_selectors(item, environment, at)
+    return Document(number, item, found, lines)
+
+
+def _plain(value: Any) -> Any:
+    """YAML dates become the text that JSON would have."""
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in cast(dict[Any, Any], value).items()}
+    if isinstance(value, list):
+        return [_plain(entry) for entry in cast(list[Any], value)]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _upwards(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path[: path.rindex("[")] if path.endswith("]") else path.rpartition(".")[0]
+
+
+def _for_version(kind: str, version: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """v1beta1 has what is under `exactly` directly in the request."""
+    if not version.endswith("/v1beta1") or kind == "DeviceClass":
+        return schema
+    spec = {"devices": {**_CLAIM_SPEC["devices"], "requests": [_FLAT_REQUEST]}}
+    return {**schema, "spec": spec if kind == "ResourceClaim" else {"metadata": ANY, "spec": spec}}
+
+
+def _check(value: Any, schema: Any, path: str, at: Any) -> None:
+    """Every field of `value` must be in the schema (None: a scalar, a list: each entry, "*": anything)."""
+    if schema is None or value is None:
+        if isinstance(value, dict | list):
+            shape = "a list" if isinstance(value, list) else "an object"
+            raise ManifestError(f"manifest: {path}: must be a plain value, is {shape} {at(path)}")
+        return
+    if isinstance(schema, list):
+        if not isinstance(value, list):
+            raise ManifestError(f"manifest: {path}: must be a list {at(path)}")
+        for index, entry in enumerate(cast(list[Any], value)):
+            _check(entry, cast(list[Any], schema)[0], f"{path}[{index}]", at)
+        return
+    fields = cast(dict[str, Any], schema)
+    if "*" in fields:
+        return
+    if not isinstance(value, dict):
+        raise ManifestError(f"manifest: {path or 'document'}: must be an object {at(path)}")
+    for key, entry in cast(dict[str, Any], value).items():
+        below = f"{path}.{key}" if path else str(key)
+        if key not in fields:
+            raise ManifestError(f"manifest: {_bounded(below)} is not a field{_hint(str(key), fields)} {at(below)}")
+        _check(entry, fields[key], below, at)
+
+
+def _hint(key: str, fields: Mapping[str, Any]) -> str:
+    lower = {name.lower(): name for name in fields}
+    near = get_close_matches(key.lower(), list(lower), n=1, cutoff=0.6)
+    if not near:
+        starting = [name for name in lower if name.startswith(key.lower())]
+        near = starting[:1]
+    if near:
+        return f"; did you mean {lower[near[0]]}?"
+    if "exactly" in fields and key in _EXACT:
+        return "; in this version it belongs under exactly"
+    return f"; the fields here are {', '.join(sorted(fields))}"
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= 160 else text[:157] + "..."
+
+
+def _check_selectors(item: dict[str, Any], environment: Environment, at: Any) -> None:
+    """Every CEL selector must compile, as the API server demands."""
+    for path, expression in _expressions(item.get("spec"), "spec"):
+        found = compile_selector(expression, environment)
+        if isinstance(found, CompileError):
+            snippet = f"\n{found.snippet}" if found.snippet else ""
+            raise ManifestError(f"manifest: {path}: {found.problem} (column {found.column}) {at(path)}{snippet}")
+
+
+def _expressions(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, entry in cast(dict[str, Any], value).items():
+            inside = cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
+            if key == "cel" and isinstance(inside.get("expression"), str):
+                yield f"{path}.cel.expression", inside["expression"]
+            elif key not in ("opaque", "derivedAttributes"):
+                yield from _expressions(entry, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, entry in enumerate(cast(list[Any], value)):
+            yield from _expressions(entry, f"{path}[{index}]")

@@ -1,0 +1,173 @@
+"""What comes closest to what a selector asks: the operand that fails, the published value nearest to it, the keys that do exist."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fractions import Fraction
+
+from ..cel import Comparison, CompileError, EvaluationError, compile_selector
+from ..dra.allocation import Prepared
+from ..dra.funnel import Screened, screened
+from ..dra.problem import TargetNode
+from ..dra.selectors import values_of
+from ..objects import Attribute, Device, ExactRequest, Quantity
+from .report import NearMiss
+
+PRODUCT_NAMES = ("productName", "product", "model", "productname", "type")
+
+
+def published(device: Device, driver: str, domain: str, name: str) -> Attribute | Quantity | None:
+    """The attribute or capacity that CEL finds under a domain and name."""
+    for key in (f"{domain}/{name}", name if domain == driver else ""):
+        if key in device.attributes:
+            return device.attributes[key]
+        if key in device.capacity:
+            return device.capacity[key].value
+    return None
+
+
+def product_of(device: Device) -> str:
+    """What a person calls this device, if its driver says."""
+    for name in PRODUCT_NAMES:
+        for key, attribute in device.attributes.items():
+            if key.rpartition("/")[2] == name and attribute.kind == "string":
+                return str(attribute.value)
+    return ""
+
+
+def failing_comparison(
+    prepared: Prepared, nodes: Sequence[TargetNode], request: ExactRequest, index: int
+) -> tuple[Comparison, list[Screened]] | None:
+    """The first `&&` operand of a selector that no device meets, if it is a comparison this model reads, and the devices that reach it."""
+    expression = request.selectors[index].expression
+    if expression is None:
+        return None
+    program = compile_selector(expression, prepared.environment)
+    if isinstance(program, CompileError):
+        return None
+    alive = screened(prepared, nodes, request, index)
+    if len(program.conjuncts) == 1:
+        comparison = program.conjuncts[0].comparison
+        return (comparison, alive) if comparison is not None else None
+    verdicts = [program.evaluate_conjuncts(values_of(entry.device, entry.pool.driver)) for entry in alive]
+    for position, conjunct in enumerate(program.conjuncts):
+        passing = [entry for entry, row in zip(alive, verdicts, strict=True) if row[position] is True]
+        decides = conjunct.comparison is not None and len(passing) < len(alive) and _fewest(verdicts, position)
+        if not passing or decides:
+            return (conjunct.comparison, alive) if conjunct.comparison is not None else None
+        kept = [(entry, row) for entry, row in zip(alive, verdicts, strict=True) if row[position] is True]
+        alive, verdicts = [entry for entry, _ in kept], [row for _, row in kept]
+    return None
+
+
+def _fewest(verdicts: Sequence[Sequence[bool | EvaluationError]], position: int) -> bool:
+    """Whether this operand leaves fewer devices than any later one would by itself."""
+    counts = [sum(1 for row in verdicts if row[column] is True) for column in range(position, len(verdicts[0]))] if verdicts else [0]
+    return counts[0] == min(counts)
+
+
+def near_miss(comparison: Comparison, devices: Sequence[Screened]) -> NearMiss | None:
+    """The published value nearest to what the comparison asks."""
+    subject = comparison.subject
+    if subject is None or comparison.negated:
+        return None
+    values: Counter[str] = Counter()
+    order: dict[str, object] = {}
+    examples: dict[str, str] = {}
+    for entry in devices:
+        value = published(entry.device, entry.pool.driver, subject.domain, subject.name)
+        if value is None:
+            continue
+        text = str(value)
+        values[text] += 1
+        if text not in order:
+            order[text] = value
+            examples[text] = product_of(entry.device)
+    if not values:
+        return None
+    wanted = ", ".join(map(str, comparison.literals))
+    best = _closest(comparison, values, order, wanted)
+    short_by = also = ""
+    own = order[best]
+    if isinstance(own, Quantity):
+        asked = quantity_or_none(wanted)
+        if asked is not None:
+            short_by = str(asked - own) if asked > own else str(own - asked)
+            also = in_unit(own, wanted)
+    return NearMiss(
+        subject.qualified_name,
+        comparison.operator,
+        wanted,
+        best,
+        values[best],
+        len(devices),
+        examples[best],
+        short_by,
+        also,
+        tuple(values.most_common(4)),
+    )
+
+
+def _closest(comparison: Comparison, values: Counter[str], order: dict[str, object], wanted: str) -> str:
+    numbers = {text: _number(value) for text, value in order.items()}
+    if all(number is not None for number in numbers.values()):
+        known = {text: number for text, number in numbers.items() if number is not None}
+        if comparison.operator in (">", ">="):
+            return max(known, key=lambda text: known[text])
+        if comparison.operator in ("<", "<="):
+            return min(known, key=lambda text: known[text])
+        asked = quantity_or_none(wanted)
+        if asked is not None:
+            return min(known, key=lambda text: abs(known[text] - Fraction(asked.value)))
+    close = get_close_matches(wanted, list(values), n=1, cutoff=0.0)
+    return close[0] if close else values.most_common(1)[0][0]
+
+
+def _number(value: object) -> Fraction | None:
+    if isinstance(value, Quantity):
+        return Fraction(value.value)
+    if isinstance(value, Attribute) and value.kind == "int" and isinstance(value.value, int):
+        return Fraction(value.value)
+    return None
+
+
+def quantity_or_none(text: str) -> Quantity | None:
+    try:
+        return Quantity.parse(text)
+    except ValueError:
+        return None
+
+
+UNITS: dict[str, int] = {
+    "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15,
+}  # fmt: skip
+
+
+def unit_of(text: str) -> str:
+    """The suffix in which a quantity is written."""
+    return next((unit for unit in UNITS if text.endswith(unit)), "")
+
+
+def in_unit(value: Quantity, like: str) -> str:
+    """A value in the unit of another text, to one digit: 81559Mi like "90Gi" is 79.6Gi."""
+    unit = unit_of(like)
+    if not unit or str(value).endswith(unit):
+        return ""
+    tenths = Fraction(value.value) * 10 / UNITS[unit]
+    return f"{int(tenths) / 10:g}{unit}"
+
+
+def keys_published(devices: Sequence[Screened], domain: str) -> tuple[str, ...]:
+    """Names of the attributes that exist, those of another domain with it."""
+    found: dict[str, None] = {}
+    for names in dict.fromkeys(tuple(entry.device.attributes) for entry in devices):
+        for key in names:
+            own, slash, name = key.rpartition("/")
+            found.setdefault(name if not slash or own == domain else key, None)
+    return tuple(sorted(found, key=lambda key: ("/" in key, key)))
+
+
+def having(devices: Sequence[Screened], domain: str, name: str) -> int:
+    return sum(1 for entry in devices if published(entry.device, entry.pool.driver, domain, name) is not None)

@@ -1,0 +1,227 @@
+"""Why is this pod Pending? The first layer that holds it is the blocker; later ones only say what waits behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypedDict
+
+from ..dra.outcome import Unallocatable
+from ..findings import Finding
+from ..objects import DEFAULT_SCHEDULER, Pod
+from ..scheduling.placement import Placement, place
+from ..scheduling.sentence import Sentences, predict
+from ..view import ClusterView
+from ..view.indices import events_of
+from .cause import find_cause, nearest_nodes, reasons_against
+from .cross_check import check
+from .evidence import Advice, Held
+from .gang import explain_gang
+from .layers import admission, autoscaler, binding, claims, drivers, gates, prepare, queue, resize, schedulers, sleeping, victims
+from .preempting import preempting
+from .remedies import Remedies, has_remedies, try_for_pod
+from .report import Cause, Check, Report, Verdict
+from .shortages import device_cause
+
+FIT_EXAMPLES = 4
+BEHIND = 4
+"""Findings that are told of what waits behind the blocker."""
+
+Layer = Callable[[ClusterView, Pod], Held | None]
+
+
+BEFORE: tuple[Layer, ...] = (queue.look, gates.look, schedulers.look, binding.look, victims.look)
+"""Layers of a pod that isn't bound, in order: the first that holds it is the blocker, whatever its devices are."""
+
+AFTER: tuple[Layer, ...] = (prepare.look,)
+"""Layers of a pod that is bound and doesn't start yet, in order."""
+
+ENDED: tuple[Layer, ...] = (admission.look,)
+"""Layers of a pod that has ended."""
+
+RUNNING: tuple[Layer, ...] = (resize.look,)
+"""Layers of a pod that runs."""
+
+COMPONENTS = frozenset(
+    {"SCHEDULER_DOWN", "SCHEDULER_UNKNOWN", "BINDING_CONDITIONS_PENDING", "BINDING_TIMED_OUT", "BINDING_FAILED", "VICTIMS_ENDING"}
+)
+"""What waits for a component, though it was found before the filters."""
+
+WAITING = frozenset({"CLAIM_NOT_CREATED", "CLAIM_BEING_DELETED", "POOL_INCOMPLETE"})
+"""Causes that a component removes by itself, when it works."""
+
+
+def explain_pending(view: ClusterView, pod: Pod) -> Report:
+    """The whole diagnosis of one pod."""
+    if pod.is_terminal or pod.node_name:
+        return not_pending(view, pod)
+    gang = explain_gang(view, pod) if held_before(view, pod) is None else None
+    if gang is not None:
+        taken = assumptions(view, gang.placement) if gang.placement is not None else ()
+        queued = sleeping.look(view, pod, gang.gang.members if gang.gang is not None else 1) if gang.verdict == "fits now" else ()
+        return replace(
+            gang,
+            assumptions=(*gang.assumptions, *taken),
+            said=_warnings(view, pod),
+            autoscaler=autoscaler.look(view, pod),
+            queued=queued,
+        )
+    placement = place(view, pod)
+    predicted = predict(placement)
+    cause = find_cause(view, placement)
+    remedies: Remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else ((), (), ())
+    helping, vain, holders = remedies
+    behind = _behind(view, placement, cause)
+    held, later = _holding(view, pod, placement, cause)
+    shown = cause
+    if held is not None:
+        waiting = () if cause is None or cause.finding.code in (*_MADE_BY_CONTROLLER, held.finding.code) else (cause.finding,)
+        behind = (*later, *waiting, *behind)
+        empty = Cause(held.finding, len(placement.opened), len(placement.nodes))
+        shown = replace(empty if cause is None else cause, finding=held.finding, evidence=held.evidence)
+    verdict = _verdict(placement, cause, holders != (), held.finding if held is not None else None)
+    return Report(
+        pod=pod,
+        verdict=verdict,
+        cause=shown,
+        behind=behind,
+        remedies=helping,
+        not_helping=vain,
+        holders=holders,
+        check=check(view, pod, predicted),
+        fits_on=tuple(entry.node.name for entry in placement.fitting)[:FIT_EXAMPLES],
+        assumptions=(*assumptions(view, placement), *slow_search(predicted)),
+        placement=placement,
+        said=_warnings(view, pod),
+        autoscaler=autoscaler.look(view, pod),
+        queued=sleeping.look(view, pod) if verdict == "fits now" else (),
+        preempting=preempting(view, placement, predicted, cause, holders) if verdict in _SCHEDULED else None,
+        **_advised(held),
+    )
+
+
+def not_pending(view: ClusterView, pod: Pod) -> Report:
+    """A pod that is bound, runs, or has ended: said as it is, with what keeps a bound one from starting, or why its node refused it."""
+    starting = bool(pod.node_name) and pod.phase == "Pending"
+    layers = AFTER if starting else ENDED if pod.is_terminal else RUNNING
+    held = next((found for look in layers if (found := look(view, pod)) is not None), None)
+    return Report(
+        pod,
+        "not a scheduling problem" if starting else "not pending",
+        _cause(held) if held is not None else None,
+        check=Check("none"),
+        said=_warnings(view, pod),
+        **_advised(held),
+        bound_age=prepare.bound_age(view, pod),
+    )
+
+
+def _cause(held: Held) -> Cause:
+    return Cause(held.finding, 0, 0, evidence=held.evidence)
+
+
+class _Advised(TypedDict):
+    advice: tuple[Advice, ...]
+    vain: tuple[Advice, ...]
+    look_at: tuple[str, ...]
+
+
+def _advised(held: Held | None) -> _Advised:
+    if held is None:
+        return {"advice": (), "vain": (), "look_at": ()}
+    return {"advice": held.helps, "vain": held.vain, "look_at": held.look_at}
+
+
+def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | None) -> tuple[Held | None, tuple[Finding, ...]]:
+    """The first layer that holds the pod, else its claims that weren't made, else the driver behind its devices; and what later layers
+    found."""
+    found = [held for look in BEFORE if (held := look(view, pod)) is not None]
+    if cause is not None:
+        behind_it = claims.look(view, pod, cause.finding) or drivers.look(view, placement, cause.finding)
+        if behind_it is not None and not (found and behind_it.finding.code == cause.finding.code):
+            found.append(behind_it)
+    queued = bool(found) and found[0].finding.code.startswith("QUEUE_")
+    later = tuple(held.finding for held in found[1:] if not (queued and held.finding.code == "SCHEDULING_GATED"))
+    return (found[0] if found else None), later
+
+
+_MADE_BY_CONTROLLER = frozenset({"CLAIM_NOT_CREATED", "TEMPLATE_MISSING"})
+"""Causes of which the layer of claims speaks."""
+
+_KEEPS_VERDICT = _MADE_BY_CONTROLLER | drivers.LACKING | {"RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
+"""Findings of layers that stand beside what the filters found: the verdict is that of the filters."""
+
+
+_SCHEDULED = frozenset({"blocked", "blocked by holders"})
+"""Verdicts on pods that the scheduler tries and has no place for, as far as is known."""
+
+
+def _warnings(view: ClusterView, pod: Pod) -> tuple[str, ...]:
+    return tuple(event.message for event in events_of(view, pod.ref) if event.type == "Warning")[:2]
+
+
+def held_before(view: ClusterView, pod: Pod) -> Finding | None:
+    """What keeps the pod from being scheduled at all, whatever its devices."""
+    return next((held.finding for look in BEFORE if (held := look(view, pod)) is not None), None)
+
+
+def _verdict(placement: Placement, cause: Cause | None, held_by_others: bool, held: Finding | None) -> Verdict:
+    if held is not None and held.code not in _KEEPS_VERDICT:
+        if held.status == "unknown":
+            return "unknown"
+        return "waits" if held.code in COMPONENTS else "held before scheduling"
+    if cause is None:
+        return "unknown" if placement.unchecked else "fits now"
+    match cause.finding.status:
+        case "unknown":
+            return "unknown"
+        case "error":
+            return "aborted by an error"
+        case _:
+            pass
+    code = cause.finding.code
+    if code in WAITING:
+        return "waits"
+    if code == "RELEASE_MISSES":
+        return "missed by this release"
+    return "blocked by holders" if held_by_others and code == "DEVICES_IN_USE" else "blocked"
+
+
+def _behind(view: ClusterView, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:
+    """What would still keep the pod from the nodes that its blocker keeps it from."""
+    if cause is None or placement.pod_wide or placement.opened or not placement.nodes:
+        return ()
+    found: dict[str, Finding] = {}
+    refused = nearest_nodes(placement.nodes.values())
+    for entry in refused:
+        for other in (*reasons_against(entry)[1:], *entry.elsewhere):
+            found.setdefault(other.code, other)
+    problem = placement.devices.problem
+    if problem is not None and refused and all(isinstance(entry.outcome, Unallocatable) for entry in refused):
+        devices = device_cause(view, problem, [entry.target for entry in refused], len(placement.nodes)).finding
+        found.setdefault(devices.code, devices)
+    return tuple(found.values())[:BEHIND]
+
+
+def assumptions(view: ClusterView, placement: Placement) -> tuple[str, ...]:
+    """What the answer takes for granted."""
+    found: list[str] = []
+    if placement.unchecked:
+        found.append(f"not checked yet: {', '.join(placement.unchecked)}")
+    if placement.pod.scheduler_name != DEFAULT_SCHEDULER:
+        found.append(f"scheduled by {placement.pod.scheduler_name}: device facts hold, its own rules aren't known")
+    missing = [entry.kind for entry in view.unreadable]
+    if missing:
+        found.append(f"could not read {', '.join(missing)}")
+    return tuple(found)
+
+
+def slow_search(predicted: Sentences) -> tuple[str, ...]:
+    """That the real search of some nodes likely ends at its time limit, so that the scheduler doesn't get as far as we do."""
+    if not predicted.slow:
+        return ()
+    names = sorted(predicted.slow)
+    most = max(predicted.slow.values(), key=lambda effort: effort.steps)
+    where = ", ".join(names[:FIT_EXAMPLES]) + (f" and {len(names) - FIT_EXAMPLES} more" if len(names) > FIT_EXAMPLES else "")
+    steps = f"{'' if most.complete else 'at least '}{most.steps:,} steps".replace(",", " ")
+    return (f"the scheduler likely exceeds its filter limit of 10 s on {where} ({steps}) and then says that it timed out",)

@@ -1,0 +1,131 @@
+"""What a manifest would create: the cluster with its objects added, and the pod or claims to judge.
+
+Referenced objects are taken from the manifest first, then from the cluster. A workload is judged by its pod template; claims from templates
+are made as the controller would make them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..cel import Environment
+from ..dra.features import allocator_features, cel_lists
+from ..objects import (
+    ApiObject,
+    Metadata,
+    ObjectRef,
+    Owner,
+    OwnerReference,
+    Pod,
+    ResourceClaim,
+    ResourceClaimTemplate,
+)
+from ..view import Add, ClusterView, Replace
+from .manifest import Document, ManifestError, read_manifest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposal:
+    """`view` is the cluster with the manifest in it. Either `pod` or `claims` is to be judged, `replicas` times."""
+
+    view: ClusterView
+    subject: ObjectRef
+    pod: Pod | None
+    claims: tuple[ResourceClaim, ...]
+    replicas: int | None
+    notes: tuple[str, ...]
+
+
+def read(view: ClusterView, text: str, namespace: str) -> tuple[Document, ...]:
+    """Decode and check a manifest as this cluster's release would. Raises ManifestError."""
+    features = allocator_features(view.release)
+    environment = Environment(
+        view.release.minor, list_attributes=cel_lists(view.release), consumable_capacity="ConsumableCapacity" in features
+    )
+    return read_manifest(text, namespace, environment)
+
+
+def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
+    """Choose the subject: a workload before a pod before a template before a claim; the first of its kind. Raises ManifestError."""
+    objects = [document.object for document in documents]
+    notes: list[str] = []
+    edited = _with_objects(view, [item for item in objects if not isinstance(item, Owner)])
+    owners = [item for item in objects if isinstance(item, Owner) and item.template is not None]
+    pods = [item for item in objects if isinstance(item, Pod)]
+    if len(owners) + len(pods) > 1:
+        notes.append(f"{len(owners) + len(pods)} pods or workloads in the manifest; the first is judged")
+    if owners:
+        owner = owners[0]
+        template = owner.templates[0]
+        if len(owner.templates) > 1:
+            roles = ", ".join(entry.role or "-" for entry in owner.templates)
+            notes.append(f"{owner.ref.kind} has {len(owner.templates)} pod templates ({roles}); the first is judged")
+        edited, pod = _with_pod(edited, _pod_of(owner, template.pod), notes)
+        replicas = template.replicas if template.replicas is not None else owner.desired
+        return Proposal(edited, owner.ref, pod, (), replicas, tuple(notes))
+    if pods:
+        pod = replace(pods[0], node_name="", phase="Pending", resource_claim_statuses={})
+        edited, pod = _with_pod(edited, pod, notes)
+        return Proposal(edited, pod.ref, pod, (), None, tuple(notes))
+    templates = [item for item in objects if isinstance(item, ResourceClaimTemplate)]
+    if templates:
+        if len(templates) > 1:
+            notes.append(f"{len(templates)} templates in the manifest; the first is judged")
+        claim = ResourceClaim(replace(templates[0].metadata), templates[0].spec)
+        _check_requests(claim)
+        return Proposal(edited, templates[0].ref, None, (claim,), None, tuple(notes))
+    claims = [item for item in objects if isinstance(item, ResourceClaim)]
+    if claims:
+        for claim in claims:
+            _check_requests(claim)
+        if len(claims) > 1:
+            notes.append(f"{len(claims)} claims, judged together as if one pod used them all")
+        return Proposal(edited, claims[0].ref, None, tuple(claims), None, tuple(notes))
+    kinds = ", ".join(sorted({item.KIND or type(item).__name__ for item in objects}))
+    raise ManifestError(f"manifest: nothing to judge in it ({kinds}); give a ResourceClaim, ResourceClaimTemplate, Pod or workload")
+
+
+def _check_requests(claim: ResourceClaim) -> None:
+    if not claim.spec.requests:
+        raise ManifestError("manifest: spec.devices.requests: is empty; a claim asks for at least one device")
+
+
+def _with_objects(view: ClusterView, objects: Sequence[ApiObject]) -> ClusterView:
+    edits: dict[tuple[type, tuple[str, str]], Add | Replace] = {}
+    for item in objects:
+        edits[(type(item), item.key)] = Replace(item) if view.current(item) is not None else Add(item)
+    return view.with_edits(*edits.values()) if edits else view
+
+
+def _pod_of(owner: Owner, template: Pod) -> Pod:
+    """A pod as the workload's template would make it."""
+    controller = OwnerReference(owner.api_version, owner.ref.kind, owner.ref.name, owner.metadata.uid, True)
+    metadata = Metadata(
+        name=f"{owner.ref.name}-x",
+        namespace=owner.namespace,
+        uid=f"inline-{owner.ref.name}",
+        labels=template.metadata.labels,
+        owners=(controller,),
+    )
+    return replace(template, metadata=metadata, node_name="", phase="Pending")
+
+
+def _with_pod(view: ClusterView, pod: Pod, notes: list[str]) -> tuple[ClusterView, Pod]:
+    """The view with the pod and the claims that would be generated for it."""
+    statuses: dict[str, str | None] = {}
+    made: list[ResourceClaim] = []
+    for entry in pod.resource_claims:
+        if entry.template_name is None:
+            continue
+        template = view.get(ResourceClaimTemplate, entry.template_name, pod.namespace)
+        if template is None:
+            continue  # the diagnosis names it
+        name = f"{pod.name}-{entry.name}-inline"
+        owner = OwnerReference("v1", "Pod", pod.name, pod.metadata.uid, True)
+        claim = ResourceClaim(Metadata(name=name, namespace=pod.namespace, owners=(owner,)), template.spec)
+        made.append(claim)
+        statuses[entry.name] = name
+    pod = replace(pod, resource_claim_statuses=statuses)
+    notes += [f"template of entry {claim.name} asks for nothing" for claim in made if not claim.spec.requests]
+    return _with_objects(view, [pod, *made]), pod

@@ -1,0 +1,405 @@
+"""Changes worth trying for a cause, smallest first; each is re-run, and told as helping or not.
+
+Nothing is offered unchecked. What helps is offered smallest first, what a reader would try in vain is told too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+
+from ..dra.allocation import prepare
+from ..dra.funnel import screened, slices_of
+from ..dra.problem import AllocationProblem
+from ..objects import DeviceId, DeviceTaintRule, Node, Pod, ResourceClaim
+from ..releases import NEWEST, release
+from ..scheduling.dynamic_resources import problem_of
+from ..scheduling.placement import NodePlacement, Placement
+from ..view import ClusterView, Replace
+from ..view.indices import allocated_claims, pods_of_claim
+from . import node_changes, pod_changes, request_changes, selector_changes, volume_changes
+from .cause import devices_suffice, nearest_nodes, reasons_against
+from .changes import Around, pod_apply
+from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_of
+from .node_changes import MORE_LIKE
+from .report import Cause, Change, Holder, Trial
+from .shortages import locate
+from .trials import Subject, fitting
+
+RELEASES = frozenset({"RELEASE_MISSES", "ORDER_DEPENDENT", "SCHEDULER_CRASH"})
+"""Causes that lie with the release that runs."""
+
+FEW = 2
+"""Claims released in vain that are named one by one."""
+
+FEW_CLAIMS = 64
+"""Up to so many claims are looked at one by one even where they aren't what keeps the pod."""
+
+NEAR_NAMES = 6
+"""Claims of a similar name that are looked at; two are offered."""
+
+MORE_NODES_IN_VAIN = frozenset({"NODE_NAME_MISMATCH", "NODE_UNSCHEDULABLE"})
+
+Remedies = tuple[tuple[Trial, ...], tuple[Trial, ...], tuple[Holder, ...]]
+"""What helps, what doesn't, and who holds devices that the subject could use."""
+
+
+def has_remedies(cause: Cause | None) -> bool:
+    """Whether anything is worth trying: not where the verdict itself isn't known."""
+    if cause is not None and cause.finding.code == "FILTER_TIMEOUT":
+        return False  # it fits: less to search is a matter of the claim's order and counts
+    return cause is not None and (cause.finding.status != "unknown" or cause.finding.code in RELEASES)
+
+
+def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement) -> Remedies:
+    """Remedies of a pod that fits nowhere."""
+    devices = placement.devices
+    plain = not placement.opened and not placement.pod_wide
+    problem = devices.problem if devices.extended is None and not plain else None
+    free = [entry for entry in placement.opened if not entry.elsewhere]
+    claims = problem.claims if problem is not None else ()
+    subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), tuple([entry.target for entry in free]))
+    if plain:
+        return (*run(_for_nodes(view, pod, cause, placement), subject), ())
+    if placement.pod_wide:
+        return (*run(_for_the_pod(view, pod, cause), subject), ())
+    if cause.finding.code == "CLAIM_ALLOCATED_ELSEWHERE":
+        return (*run(_for_an_allocation(view, pod, cause), subject), ())
+    asked = devices.problem
+    if asked is None:
+        return (), (), ()
+    return _try_changes(subject, asked, cause, tuple(_closed_nodes(view, pod, placement)))
+
+
+def try_for_claims(view: ClusterView, problem: AllocationProblem, cause: Cause, nodes: Sequence[Node]) -> Remedies:
+    """Remedies of claims by themselves."""
+    return _try_changes(Subject(view, None, problem.claims, problem, tuple(nodes)), problem, cause)
+
+
+def _closed_nodes(view: ClusterView, pod: Pod, placement: Placement) -> Iterator[Change]:
+    """Nodes that only a plain filter refuses and whose devices would do."""
+    closed = [entry for entry in placement.nodes.values() if entry.plain and devices_suffice(entry) and not placement.aborted]
+    fewest = min((len(reasons_against(entry)) for entry in closed), default=0)
+    closed = [entry for entry in closed if len(reasons_against(entry)) == fewest]
+    while closed:
+        nearest = nearest_nodes(closed)
+        yield from _openings(view, pod, nearest)
+        closed = [entry for entry in closed if reasons_against(entry)[0].code != reasons_against(nearest[0])[0].code]
+
+
+def _openings(view: ClusterView, pod: Pod, nearest: Sequence[NodePlacement]) -> Iterator[Change]:
+    """What opens the first of these nodes."""
+    against = reasons_against(nearest[0])
+    if len(against) == 1:
+        yield from pod_changes.plain_changes(view, pod, against[0], [entry.node for entry in nearest])
+    else:
+        yield from pod_changes.together(view, pod, against, nearest[0].node)
+
+
+def _try_changes(subject: Subject, problem: AllocationProblem, cause: Cause, around_it: tuple[Change, ...] = ()) -> Remedies:
+    proposed, holders = propose(subject, problem, cause, around_it)
+    return (*run(proposed, subject), holders)
+
+
+def around_of(subject: Subject, problem: AllocationProblem, cause: Cause) -> Around | None:
+    """The request that the cause is about, None for a claim that asks for nothing."""
+    claim = _claim_of(problem, cause)
+    if not claim.spec.requests:
+        return None
+    name = cause.funnel.name if cause.funnel is not None else _request_named(cause.finding.field, claim)
+    position, request = locate(claim, name)
+    return Around(subject.view, subject.pod, claim, position, request, prepare(problem), subject.targets, subject.nodes)
+
+
+def propose(
+    subject: Subject, problem: AllocationProblem, cause: Cause, around_it: tuple[Change, ...] = ()
+) -> tuple[list[Change], tuple[Holder, ...]]:
+    """What is worth trying where devices decide, and who holds those that are in the way."""
+    around = around_of(subject, problem, cause)
+    if around is None:
+        return [], ()
+    proposed = list(_for_the_claim(around, cause) if _editable(subject, around.claim) else _for_a_resource(subject, around))
+    code = cause.finding.code
+    if code in RELEASES or (cause.finding.status == "error" and code != "ALL_POOL_UNUSABLE"):
+        return proposed, ()
+    proposed += around_it
+    claims = allocated_claims(subject.view)
+    held = Held()
+    if code in IN_THE_WAY or len(claims) <= FEW_CLAIMS:
+        held = _holders(subject, around, code)
+        proposed += holder_changes(code, held, _short_by(cause))
+    else:
+        proposed.append(subject.view.memo("all released", lambda: all_released(claims)))
+    proposed.sort(key=lambda change: not change.abandoned)
+    proposed += node_changes.more_nodes(subject.view, subject.nodes)
+    in_the_way = code in IN_THE_WAY
+    return proposed, held.holders if in_the_way else ()
+
+
+def _holders(subject: Subject, around: Around, code: str) -> Held:
+    """Who is in the way; found once for all pods that ask for the same on the same nodes."""
+    request = around.request
+    key = ("holders", code == "COUNTERS_EXHAUSTED", request.class_name, request.selectors, subject.nodes)
+    return subject.view.memo(key, lambda: holders_of(subject.view, _taken(around, code)))
+
+
+def _taken(around: Around, code: str) -> Iterator[DeviceId]:
+    """Devices that others hold and that the request could use; for counters those that draw from the same sets."""
+    in_use = around.prepared.problem.in_use
+    if code == "COUNTERS_EXHAUSTED":
+        for pool, entry in slices_of(around.prepared, around.nodes):
+            for device in entry.devices:
+                own = DeviceId(pool.driver, pool.name, device.name)
+                if device.consumes_counters and (own in in_use.devices or own in in_use.shared):
+                    yield own
+        return
+    for entry in screened(around.prepared, around.nodes, around.request):
+        if entry.held or (in_use.shared and entry.id in in_use.shared):
+            yield entry.id
+
+
+def _short_by(cause: Cause) -> int:
+    """How many devices have to be freed at least."""
+    if cause.finding.code != "DEVICES_IN_USE":
+        return 1
+    free = cause.groups.largest_free if cause.groups is not None else cause.finding.number("free")
+    return max(1, cause.finding.number("needed") - free)
+
+
+def run(proposed: Iterable[Change], subject: Subject) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
+    """Try every change; (helping, not helping)."""
+    helping: list[Trial] = []
+    vain: list[Trial] = []
+    seen: set[str] = set()
+    for change in proposed:
+        released_one = any(len(trial.change.releases) == 1 for trial in helping)
+        if change.text in seen or (released_one and len(change.releases) > 1):
+            continue
+        seen.add(change.text)
+        nodes = fitting(subject, change)
+        trial = Trial(change, nodes, change.vain if nodes else "")
+        (helping if trial.helps else vain).append(trial)
+    return tuple(helping), _folded(vain)
+
+
+def _folded(vain: Sequence[Trial]) -> tuple[Trial, ...]:
+    """Kinds of nodes that don't help are told together, and claims whose release alone helps nobody."""
+    more = [trial for trial in vain if trial.change.text.startswith(MORE_LIKE)]
+    if len(more) > 1:
+        *names, last = (trial.change.text.removeprefix(MORE_LIKE) for trial in more)
+        together = replace(more[0], change=replace(more[0].change, text=f"{MORE_LIKE}{', '.join(names)} or {last}"))
+        vain = [*(trial for trial in vain if trial not in more), together]
+    single = [trial for trial in vain if len(trial.change.releases) == 1]
+    if len(single) <= FEW:
+        return tuple(vain)
+    one = replace(single[0].change, text=f"releasing any single one of the {len(single)} largest claims in the way", about=None)
+    rest = [trial for trial in vain if trial not in single]
+    return (*rest, Trial(one, (), ""))
+
+
+def _editable(subject: Subject, claim: ResourceClaim) -> bool:
+    """Whether the claim is somebody's to change: one that the scheduler makes for extended resources isn't."""
+    return subject.pod is None or subject.view.current(claim) is not None
+
+
+def _claim_of(problem: AllocationProblem, cause: Cause) -> ResourceClaim:
+    about = cause.finding.object
+    named = [claim for claim in problem.claims if about is not None and about.kind == "ResourceClaim" and claim.ref == about]
+    return named[0] if named else problem.claims[cause.funnel.claim if cause.funnel is not None else 0]
+
+
+def _request_named(field: str, claim: ResourceClaim) -> str:
+    prefix = "spec.devices.requests["
+    inside = field.removeprefix(prefix).partition("]")[0] if field.startswith(prefix) else "0"
+    if inside.isdigit() and int(inside) < len(claim.spec.requests):
+        return claim.spec.requests[int(inside)].name
+    return inside
+
+
+def _for_nodes(view: ClusterView, pod: Pod, cause: Cause, placement: Placement) -> Iterator[Change]:
+    """A plain filter refuses the nodes."""
+    code = cause.finding.code
+    nearest = nearest_nodes(placement.nodes.values())
+    yield from pod_changes.plain_changes(view, pod, cause.finding, [entry.node for entry in nearest])
+    yield from pod_changes.together(view, pod, reasons_against(nearest[0]), nearest[0].node)
+    if code not in MORE_NODES_IN_VAIN:
+        refused = [entry.node for entry in placement.nodes.values() if any(own.code == code for own, _ in entry.plain)]
+        yield from node_changes.more_nodes(view, refused, bare=True)
+
+
+def _for_the_pod(view: ClusterView, pod: Pod, cause: Cause) -> Iterator[Change]:
+    """What the pod names doesn't exist."""
+    found = cause.finding
+    if found.code == "CLASS_MISSING":
+        claim = view.get(ResourceClaim, found.object.name, found.object.namespace) if found.object is not None else None
+        if claim is not None:
+            position, request = locate(claim, found.text("request"))
+            around = Around(view, pod, claim, position, request, prepare(problem_of(view, (claim,))), (), ())
+            nearest = found.values["nearest"]
+            yield from request_changes.class_changes(around, nearest if isinstance(nearest, tuple) else ())
+    if found.code == "CLAIM_MISSING":
+        yield from _other_claims(view, pod, found.text("claim"))
+    yield from volume_changes.volume_changes(view, pod, found)
+
+
+def _other_claims(view: ClusterView, pod: Pod, wrong: str) -> Iterator[Change]:
+    """Claims with a name like the one that is missing, those that nobody uses first; never one that was made for another pod."""
+    place = next((place for place, entry in enumerate(pod.resource_claims) if entry.claim_name == wrong), None)
+    if place is None:
+        return
+    known = {
+        claim.name: claim for claim in view.all(ResourceClaim) if claim.namespace == pod.namespace and claim.metadata.controller is None
+    }
+    near = [known[name] for name in get_close_matches(wrong, list(known), n=NEAR_NAMES, cutoff=0.6)]
+    users = {claim.name: [user.full_name for user in pods_of_claim(view, claim) if user is not pod] for claim in near}
+    for claim in sorted(near, key=lambda claim: bool(users[claim.name]) or claim.allocation is not None)[:2]:
+        entry = replace(pod.resource_claims[place], claim_name=claim.name)
+        entries = (*pod.resource_claims[:place], entry, *pod.resource_claims[place + 1 :])
+        edits = (Replace(replace(pod, resource_claims=entries)),)
+        shared = f" (shared with pod {users[claim.name][0]})" if users[claim.name] else ""
+        text = f"resourceClaimName {wrong} → {claim.name}{shared}"
+        field = f"spec.resourceClaims[{place}].resourceClaimName"
+        yield Change(text, pod.ref, field, wrong, claim.name, edits, not shared, pod_apply(pod))
+
+
+def _for_an_allocation(view: ClusterView, pod: Pod, cause: Cause) -> Iterator[Change]:
+    """The pod's own claim is bound to devices elsewhere."""
+    about = cause.finding.object
+    claim = view.get(ResourceClaim, about.name, about.namespace) if about is not None else None
+    if claim is None:
+        return
+    others = [entry.name for entry in claim.reserved_for if entry.uid != pod.metadata.uid]
+    how = f"end the pods that share it ({', '.join(others[:3])})" if others else "its controller deallocates a claim that no pod reserves"
+    edits = (request_changes.deallocated(claim),)
+    yield Change(f"claim {claim.full_name} deallocated", claim.ref, "status.allocation", "allocated", "", edits, True, how)
+
+
+def _for_a_resource(subject: Subject, around: Around) -> Iterator[Change]:
+    """The claim stands for an extended resource: the pod's own request is what can be changed."""
+    if subject.pod is not None:
+        for resource, amount in subject.pod.requests().items():
+            if "/" in resource and amount.value and isinstance(amount.value, int):
+                for count in dict.fromkeys((amount.value - 1, amount.value // 2, 1)):
+                    yield from pod_changes.resource_changes(subject.pod, resource, str(count))
+
+
+def _for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
+    """Changes of the claim that the cause names."""
+    found = cause.finding
+    match found.code:
+        case "CONSTRAINT_UNSATISFIABLE" | "CONSTRAINT_ATTRIBUTE_MISSING":
+            index = request_changes.find_constraint(around.claim, found.field)
+            if cause.groups is not None and len(cause.groups.requests) == 1:
+                yield from request_changes.fewer(around, cause.groups.largest_free)
+            if index is not None:
+                yield from request_changes.constraint_changes(around, index, cause.look_alike)
+            if cause.conflict:
+                yield from _for_a_conflict(around, cause)
+        case "SELECTOR_NO_MATCH":
+            index = _selector_index(cause)
+            if cause.comparison is not None and cause.near is not None:
+                yield from selector_changes.literal_changes(around, index, cause.comparison, cause.near)
+            yield from request_changes.fewer(around, found.number("matching"))
+            yield around.selector(index, None, f"selectors[{index}] removed", False)
+        case "CEL_KEY_MISSING":
+            yield from _for_a_key(around, cause)
+        case "CEL_ERROR" | "CEL_COMPILE_ERROR":
+            if not found.text("selector").startswith("selectors["):
+                return
+            index = _selector_index(cause)
+            if found.object is not None and found.object.kind == "ResourceClaim":
+                yield around.selector(index, None, f"selectors[{index}] removed", False)
+            else:
+                device_class = around.prepared.problem.classes[around.request.class_name]
+                yield from selector_changes.class_selector_changes(device_class, index)
+        case "CLASS_MISSING":
+            nearest = found.values["nearest"]
+            yield from request_changes.class_changes(around, nearest if isinstance(nearest, tuple) else ())
+        case "CLASS_NO_MATCH":
+            others = sorted(name for name in around.prepared.problem.classes if name != around.request.class_name)
+            yield from request_changes.class_changes(around, others, keeps=False)
+        case "NOT_ENOUGH_DEVICES":
+            yield from request_changes.fewer(around, found.number("present"))
+        case "DEVICES_TAINTED":
+            taints = tuple(dict.fromkeys(entry.taint for entry in cause.taints))
+            yield from request_changes.toleration_changes(around, taints or (found.text("taint"),))
+            rules = {rule.name: rule for rule in around.view.all(DeviceTaintRule)}
+            yield from node_changes.rule_changes([rules[name] for name in dict.fromkeys(entry.rule for entry in cause.taints) if name])
+            yield from request_changes.fewer(around, found.number("usable"))
+        case "DEVICES_IN_USE":
+            single = cause.groups is None or len(cause.groups.requests) == 1
+            free = cause.groups.largest_free if cause.groups is not None else found.number("free")
+            if single:
+                yield from request_changes.fewer(around, free)
+            index = request_changes.find_constraint(around.claim, found.field)
+            if index is not None:
+                yield from request_changes.constraint_changes(around, index)
+        case "COUNTERS_EXHAUSTED":
+            yield from request_changes.one_less(around)
+            yield from request_changes.alternative_changes(around)
+        case "CAPACITY_SHORT":
+            if cause.capacity is not None:
+                yield from request_changes.capacity_changes(around, cause.capacity)
+            yield from request_changes.one_less(around)
+        case "CAPACITY_MISSING" | "CAPACITY_NOT_REPRESENTABLE":
+            yield from request_changes.capacity_removed(around)
+        case "REQUESTS_COMPETE":
+            yield from request_changes.one_less(around)
+            yield from _for_a_conflict(around, cause)
+        case "ALL_CONSTRAINT":
+            yield from request_changes.order_changes(around)
+            for index in range(len(around.claim.spec.constraints)):
+                yield from request_changes.constraint_changes(around, index)
+            yield from request_changes.exact_changes(around, 1)
+        case "ALL_POOL_UNUSABLE":
+            yield from request_changes.exact_changes(around, 1)
+        case "TOO_MANY_RESULTS":
+            yield from request_changes.limit_changes(around)
+            if cause.funnel is not None and len(around.claim.spec.requests) == 1:
+                yield from request_changes.fewer(around, cause.funnel.stages[-1].best)
+        case "FEATURE_OFF":
+            yield from request_changes.plain_requests(around)
+        case "RELEASE_MISSES" | "ORDER_DEPENDENT" | "SCHEDULER_CRASH":
+            yield from _for_a_release(around)
+        case _:
+            return
+
+
+def _selector_index(cause: Cause) -> int:
+    return int(cause.finding.text("selector").removeprefix("selectors[").rstrip("]"))
+
+
+def _for_a_key(around: Around, cause: Cause) -> Iterator[Change]:
+    """A selector reads an attribute that a device lacks."""
+    found = cause.finding
+    index = _selector_index(cause)
+    if found.object is not None and found.object.kind == "DeviceClass":
+        device_class = around.prepared.problem.classes[around.request.class_name]
+        yield from selector_changes.class_selector_changes(device_class, index)
+        return
+    key = found.text("key")
+    by_lower = {name.lower(): name for name in cause.keys}
+    near = get_close_matches(key.lower(), list(by_lower), n=1, cutoff=0.75)
+    yield from selector_changes.key_changes(around, index, key, by_lower[near[0]] if near else None)
+
+
+def _for_a_conflict(around: Around, cause: Cause) -> Iterator[Change]:
+    """Parts that can't hold together: each constraint and each request is left out in turn."""
+    if cause.finding.code == "REQUESTS_COMPETE":
+        for index in range(len(around.claim.spec.constraints)):
+            yield next(request_changes.constraint_changes(around, index))
+    yield from request_changes.alternative_changes(around)
+
+
+def _for_a_release(around: Around) -> Iterator[Change]:
+    """Another release; and asking less, which may go around the defect."""
+    newest = release(NEWEST)
+    if around.view.release.minor < NEWEST:
+        own = str(around.view.release)
+        how = f"upgrade the control plane to {newest} (judged with its default gates)"
+        yield Change(f"Kubernetes {own} → {newest}", None, "", own, str(newest), (), True, how, release=newest)
+    yield from request_changes.exact_changes(around, 1)
+    for index in range(len(around.claim.spec.constraints)):
+        yield next(request_changes.constraint_changes(around, index))
+    yield from request_changes.one_less(around)

@@ -1,0 +1,236 @@
+"""Where a subject fits once a change is made: the pipeline that found the blocker, run again on the changed cluster.
+
+`fitting` judges only what the change can alter, because the subject fits nowhere without it: nodes of one kind are judged once, a claim
+that is released matters to the nodes that see its devices, a node that is added to itself. `fitting_anywhere` is the same question without
+these short cuts; a test holds the two equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from ..dra.allocation import allocate, node_groups
+from ..dra.outcome import Aborted, Allocated, Outcome
+from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, Inventory, PoolKey, TargetNode
+from ..objects import ApiObject, DeviceConstraint, Node, Pod, ResourceClaim, ResourceSlice
+from ..scheduling.dynamic_resources import active_rules, device_classes, problem_of
+from ..scheduling.filter_timeout import would_end_the_attempt
+from ..scheduling.placement import place, refusals, target
+from ..view import Add, ClusterView, Delete, Replace
+from ..view.indices import allocated_claims, claims_of_pool, pools_held
+from .groups import attribute_of
+from .report import Change
+
+MANY_NODES = 64
+"""Up to so many nodes a release is judged with the holders of their pools alone."""
+
+
+USUAL = frozenset({"resource.kubernetes.io/numaNode", "resource.kubernetes.io/pcieRoot"})
+"""Attributes that changes often compare: nodes are divided by them at once."""
+
+Reads = tuple[frozenset[Hashable], frozenset[str]]
+Groups = tuple[tuple[TargetNode, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Who is judged: a pod with all of its filters, or claims by themselves (`pod` is None). `problem` is what the allocator gets on each
+    of `nodes`, where nothing but devices decides; None where it differs from node to node. `seen`: the nodes as it sees them, if they were
+    made before."""
+
+    view: ClusterView
+    pod: Pod | None
+    claims: tuple[ResourceClaim, ...]
+    problem: AllocationProblem | None
+    nodes: tuple[Node, ...]
+    seen: tuple[TargetNode, ...] = ()
+    groups: dict[Reads, Groups] = field(default_factory=dict[Reads, Groups])
+
+    @cached_property
+    def targets(self) -> tuple[TargetNode, ...]:
+        """The nodes as the allocator sees them."""
+        return self.seen or tuple([target(node) for node in self.nodes])
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each node stands."""
+        return {node.name: place for place, node in enumerate(self.nodes)}
+
+
+def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
+    """The nodes on which the subject fits once the change is made, in order; none where the attempt would end with an error."""
+    problem = subject.problem
+    near = _only_near(subject, change)
+    if near is not None:
+        return _fitting_on(subject, change, near)
+    if problem is None or change.release is not None:
+        return fitting_anywhere(subject, change)
+    if change.releases and not change.edits:
+        return _released(subject, problem, change.releases)
+    added = tuple(edit.object for edit in change.edits if isinstance(edit, Add))
+    if added and len(added) == len(change.edits):
+        return _added(subject, problem, change, added)
+    changed = [edit.object for edit in change.edits if not isinstance(edit, Add | Delete)]
+    claims = [item for item in changed if isinstance(item, ResourceClaim)]
+    if len(claims) < len(change.edits):
+        return fitting_anywhere(subject, change)
+    own = {claim.key for claim in problem.claims}
+    if any(claim.key not in own for claim in claims):
+        return fitting_anywhere(subject, change)
+    edited = {claim.key: claim for claim in claims}
+    return _spread(subject, replace(problem, claims=tuple(edited.get(claim.key, claim) for claim in problem.claims)))
+
+
+def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
+    """The nodes that alone can change: those whose cordon or taints are taken away, where no spread counts nodes by their taints."""
+    edited = tuple(edit.object for edit in change.edits if isinstance(edit, Replace))
+    nodes = tuple(item for item in edited if isinstance(item, Node))
+    if subject.pod is None or subject.pod.topology_spread or not nodes or len(nodes) < len(change.edits) or change.releases:
+        return None
+    before = [subject.view.current(node) for node in nodes]
+    same = all(old is not None and old.metadata is new.metadata for old, new in zip(before, nodes, strict=True))
+    return nodes if same and change.release is None else None
+
+
+def _added(subject: Subject, problem: AllocationProblem, change: Change, added: Sequence[ApiObject]) -> tuple[str, ...]:
+    """New nodes with slices of their own: nobody runs there, so of the plain filters only taints and labels can refuse."""
+    slices = tuple(item for item in added if isinstance(item, ResourceSlice))
+    nodes = [item for item in added if isinstance(item, Node)]
+    pod = subject.pod
+    looks_around = pod is not None and bool(pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required)
+    if looks_around or active_rules(subject.view):
+        return _fitting_on(subject, change, tuple(nodes))  # what is asked of the new node depends on more than itself
+    # With all of the pools that it sees: slices for other nodes tell whether a pool is complete, and of which generation.
+    inventory = problem.inventory
+    seen = {(entry.driver, entry.pool) for entry in inventory.shared}
+    shared = sorted((entry for pool in seen for entry in inventory.by_pool[pool]), key=lambda entry: inventory.places[id(entry)])
+    changed = replace(problem, inventory=Inventory.of((*slices, *shared)))
+    if pod is not None:
+        nodes = [node for node in nodes if not refusals(subject.view, pod, node)]
+    return _all_or_none(changed, [(target(node),) for node in nodes])
+
+
+def fitting_anywhere(subject: Subject, change: Change) -> tuple[str, ...]:
+    """The same without short cuts: the whole changed cluster."""
+    nodes = tuple(edit.object for edit in change.edits if isinstance(edit, Add) and isinstance(edit.object, Node))
+    gone = {edit.object.name for edit in change.edits if isinstance(edit, Delete) and isinstance(edit.object, Node)}
+    return _fitting_on(subject, change, None if subject.pod is not None else (*(n for n in subject.nodes if n.name not in gone), *nodes))
+
+
+def _fitting_on(subject: Subject, change: Change, nodes: tuple[Node, ...] | None) -> tuple[str, ...]:
+    """Judge the changed cluster on these nodes (None: on all)."""
+    own = {claim.key for claim in subject.claims} if subject.pod is None else set[tuple[str, str]]()
+    rest = [edit for edit in change.all_edits if not (isinstance(edit.object, ResourceClaim) and edit.object.key in own)]
+    edited = subject.view.with_edits(*rest) if rest else subject.view
+    if change.release is not None:
+        edited = edited.under(change.release)
+    if subject.pod is not None:
+        placement = place(edited, edited.current(subject.pod) or subject.pod, nodes)
+        if placement.aborted or placement.pod_wide or placement.unknown:
+            return ()
+        return tuple(entry.node.name for entry in placement.fitting if not _by_luck(entry.outcome))
+    replaced = {edit.object.key: edit.object for edit in change.edits if isinstance(edit.object, ResourceClaim)}
+    claims = tuple(replaced.get(claim.key, claim) for claim in subject.claims)
+    known = device_classes(edited)
+    if any(entry.class_name not in known for claim in claims for request in claim.spec.requests for entry in request.alternatives):
+        return ()
+    return _all_or_none(problem_of(edited, claims), node_groups_of(edited, claims, nodes or ()))
+
+
+def node_groups_of(view: ClusterView, claims: tuple[ResourceClaim, ...], nodes: Sequence[Node]) -> tuple[tuple[TargetNode, ...], ...]:
+    """The nodes by what the claims can tell of them."""
+    return node_groups(problem_of(view, claims), [target(node) for node in nodes])
+
+
+def _all_or_none(problem: AllocationProblem, groups: Sequence[Sequence[TargetNode]]) -> tuple[str, ...]:
+    """Nodes of those groups whose first node fits; none at all if an attempt ends with an error."""
+    found: list[Sequence[TargetNode]] = []
+    for group in groups:
+        outcome: Outcome = allocate(problem, group[0])
+        if isinstance(outcome, Aborted):
+            return ()
+        if isinstance(outcome, Allocated) and not _by_luck(outcome):
+            found.append(group)
+    return tuple(node.name for group in found for node in group)
+
+
+def _by_luck(outcome: Outcome | None) -> bool:
+    return isinstance(outcome, Allocated) and outcome.order_dependent
+
+
+def _spread(subject: Subject, problem: AllocationProblem) -> tuple[str, ...]:
+    """A problem whose claims ask something else: judged once for each kind of node."""
+    groups = _groups(subject, problem)
+    names = _all_or_none(problem, groups)
+    known = set(names)
+    refusing = [group[0] for group in groups if group[0].name not in known]
+    if names and subject.pod is not None and would_end_the_attempt(subject.view, problem, refusing):
+        return ()
+    if len(names) < 2:
+        return names
+    return tuple(node.name for node in subject.nodes if node.name in known)
+
+
+def _groups(subject: Subject, problem: AllocationProblem) -> Groups:
+    """Kinds of nodes; a division made for a problem that reads as much or more serves as well."""
+    selectors, attributes = _reads(problem)
+    for (known_selectors, known_attributes), groups in subject.groups.items():
+        if selectors <= known_selectors and attributes <= known_attributes:
+            return groups
+    wide = attributes | USUAL if selectors <= _reads(subject.problem or problem)[0] else attributes
+    found = node_groups(_reading(problem, wide), subject.targets)
+    subject.groups[(selectors, wide)] = found
+    return found
+
+
+def _reading(problem: AllocationProblem, attributes: frozenset[str]) -> AllocationProblem:
+    """A problem that reads these attributes too, to divide nodes by."""
+    first = problem.claims[0]
+    constraints = (*first.spec.constraints, *(DeviceConstraint((), match_attribute=name) for name in sorted(attributes)))
+    claim = replace(first, spec=replace(first.spec, constraints=constraints))
+    return replace(problem, claims=(claim, *problem.claims[1:]))
+
+
+def _reads(problem: AllocationProblem) -> Reads:
+    """What of devices the claims read by themselves: selectors with their class, and attributes that constraints compare."""
+    selectors = frozenset(
+        (entry.class_name, tuple(selector.expression for selector in entry.selectors), entry.derived_attributes)
+        for claim in problem.claims
+        for request in claim.spec.requests
+        for entry in request.alternatives
+    )
+    return selectors, frozenset(attribute_of(constraint) for claim in problem.claims for constraint in claim.spec.constraints)
+
+
+def _released(subject: Subject, problem: AllocationProblem, claims: Sequence[ResourceClaim]) -> tuple[str, ...]:
+    """Without the allocations of these claims: only nodes that see a pool of theirs can change."""
+    if len(claims) == len(allocated_claims(subject.view)):
+        return _spread(subject, replace(problem, in_use=NOTHING_HELD))  # nodes that are alike with holders are alike without them
+    gone = {claim.key for claim in claims}
+    pools = {pool for claim in claims for pool in pools_held(claim)}
+    nodes = _seeing(subject, problem, pools)
+    consumable = "ConsumableCapacity" in problem.features
+    if len(nodes) > MANY_NODES:
+        others = (claim for claim in allocated_claims(subject.view) if claim.key not in gone)
+        targets = [target(node) for node in nodes]
+        changed = replace(problem, in_use=InUse.of(others, consumable))
+        names = set(_all_or_none(changed, node_groups(changed, targets)))
+        return tuple(node.name for node in nodes if node.name in names)
+    near = {(entry.driver, entry.pool) for node in nodes for entry in problem.inventory.near(node.name)}
+    others = {claim.key: claim for pool in near for claim in claims_of_pool(subject.view, *pool) if claim.key not in gone}
+    changed = replace(problem, in_use=InUse.of(others.values(), consumable))
+    return _all_or_none(changed, [(target(node),) for node in nodes])
+
+
+def _seeing(subject: Subject, problem: AllocationProblem, pools: set[PoolKey]) -> tuple[Node, ...]:
+    """The subject's nodes that may see one of these pools."""
+    names: set[str] = set()
+    for pool in pools:
+        for entry in problem.inventory.by_pool.get(pool, ()):
+            name = entry.node_selection.node_name
+            if not name or entry.shared_counters:
+                return subject.nodes
+            names.add(name)
+    return tuple(subject.nodes[place] for place in sorted(subject.places[name] for name in names if name in subject.places))

@@ -1,0 +1,73 @@
+"""The largest group of free devices of one kind that one place has: what a claim with a constraint could still get there.
+
+Counts whole devices that a plain request can get (state free) on nodes that are open. It is an upper bound for a claim: selectors,
+tolerations and other constraints are not looked at (claim_feasibility does that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .domains import LEVEL_NAMES
+from .hardware import NodeHardware
+from .joins import Kind
+
+COARSE = frozenset({"region", "zone"})
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """For one kind: the total, what is free on open nodes, and the most that is free in one place. `numa` and `root` are None where no
+    device of the kind publishes the place. `domains` lists (level, most) for each level finer than a zone that nodes are labelled with."""
+
+    kind: Kind
+    total: int
+    free: int
+    node: int
+    numa: int | None
+    root: int | None
+    domains: tuple[tuple[str, int], ...]
+
+
+def largest(nodes: Iterable[NodeHardware]) -> tuple[Largest, ...]:
+    """One entry for each kind of accelerator, most devices first."""
+    listed = tuple(nodes)
+    kinds: dict[Kind, int] = {}
+    for node in listed:
+        for kind, tally in node.tallies.items():
+            if kind.is_accelerator:
+                kinds[kind] = kinds.get(kind, 0) + tally.total
+    ordered = sorted(kinds, key=lambda kind: (-kinds[kind], kind.order))
+    return tuple(_one(kind, kinds[kind], listed) for kind in ordered)
+
+
+def _one(kind: Kind, total: int, nodes: tuple[NodeHardware, ...]) -> Largest:
+    free = most = 0
+    numa: int | None = None
+    root: int | None = None
+    domains: dict[tuple[str, str], int] = {}
+    for node in nodes:
+        tally = node.tallies.get(kind)
+        if tally is None:
+            continue
+        published_numa, published_root = node.layout.placed.get(kind, (False, False))
+        if published_numa:
+            numa = numa or 0
+        if published_root:
+            root = root or 0
+        if node.closed:
+            continue
+        free += tally.free
+        most = max(most, tally.free)
+        if numa is not None and tally.free_by_numa:
+            numa = max(numa, *tally.free_by_numa.values())
+        if root is not None and tally.free_by_root:
+            root = max(root, *tally.free_by_root.values())
+        for place in node.places.items():
+            if place[0] not in COARSE:
+                domains[place] = domains.get(place, 0) + tally.free
+    best: dict[str, int] = {}
+    for (level, _), count in domains.items():
+        best[level] = max(best.get(level, 0), count)
+    return Largest(kind, total, free, most, numa, root, tuple((level, best[level]) for level in LEVEL_NAMES if level in best))

@@ -1,0 +1,232 @@
+"""What a scope names: the cluster, a set of nodes, one node or a part of it, a pod, a claim, a device.
+
+Grammar: `cluster`, `zombies`, `pod/NS/NAME`, `claim/NS/NAME`, `device/DRIVER/POOL/DEVICE` (a pool's name may hold slashes), or pairs that
+narrow each other: `zone/NAME`, any other level of `domains`, `shape/NAME`, `nodes/BUCKET`, `node/NAME`, `numa/N`, `root/NAME`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Literal, TypeVar
+
+from k8s_topo_mcp.objects.meta import ApiObject
+from k8s_topo_mcp.objects.node import Node
+from k8s_topo_mcp.objects.pod import Pod
+from k8s_topo_mcp.objects.resource import ResourceClaim
+from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view.indices import find_pods, nearest_names
+
+from .buckets import BUCKETS, bucket
+from .domains import LEVEL_NAMES, WORDS
+from .hardware import Hardware, NodeHardware, PlacedDevice, tallies, total
+from .shapes import Shape
+
+T = TypeVar("T", bound=ApiObject)
+
+Focus = Literal["nodes", "node", "pod", "claim", "device", "zombies"]
+
+
+class ScopeError(ValueError):
+    """The scope names nothing that is there. The message says what is near."""
+
+
+class AmbiguousScope(ScopeError):
+    """The name fits several objects."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """What to draw. `path` is the scope in full; `nodes` the nodes in it (one that a NUMA node or root narrows has only what is there)."""
+
+    path: str
+    focus: Focus
+    nodes: tuple[NodeHardware, ...]
+    pod: Pod | None = None
+    claim: ResourceClaim | None = None
+    device: PlacedDevice | None = None
+
+
+KEYS = ("cluster", *LEVEL_NAMES, "shape", "nodes", "node", "numa", "root", "pod", "claim", "device", "zombies")
+
+
+def resolve(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], scope: str) -> Selection:
+    """
+    What `scope` means in this view.
+
+    Raises
+    ------
+    ScopeError
+        It names nothing; the message lists what is near, or the forms there are.
+    """
+    asked = scope.strip().strip("/") or "cluster"
+    head, _, rest = asked.partition("/")
+    match head:
+        case "cluster":
+            return Selection("cluster", "nodes", facts.nodes) if not rest else resolve(view, facts, shapes, rest)
+        case "zombies":
+            return Selection("zombies", "zombies", facts.nodes)
+        case "pod":
+            pod = _pod(view, rest)
+            return Selection(f"pod/{pod.full_name}", "pod", (), pod=pod)
+        case "claim":
+            claim = _claim(view, rest)
+            return Selection(f"claim/{claim.full_name}", "claim", (), claim=claim)
+        case "device":
+            return _device(facts, rest)
+        case _ if head in KEYS:
+            return _narrowed(view, facts, shapes, asked)
+        case _:
+            return _bare(view, facts, shapes, asked)
+
+
+def _bare(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], asked: str) -> Selection:
+    """A name without its kind: taken when it fits one thing only."""
+    found: dict[str, Selection] = {}
+    node = facts.node(asked)
+    if node is not None:
+        found[f"node/{asked}"] = Selection(f"node/{asked}", "node", (node,))
+    for key in (*LEVEL_NAMES, "shape"):
+        nodes = _matching(facts.nodes, shapes, key, asked)
+        if nodes:
+            found[f"{key}/{asked}"] = Selection(f"{key}/{asked}", "nodes", nodes)
+    if len(found) == 1:
+        return next(iter(found.values()))
+    if found:
+        raise AmbiguousScope(f'scope "{asked}" fits {", ".join(found)}. Give one of these.')
+    near = [f"node/{name}" for name in nearest_names(view, Node, asked, 2)]
+    near += [f"pod/{name}" for name in nearest_names(view, Pod, asked, 2)]
+    hint = f" Nearest: {', '.join(near)}." if near else ""
+    raise ScopeError(
+        f'scope "{asked}" not found.{hint} Forms: cluster, zone/NAME, shape/NAME, node/NAME, pod/NS/NAME, claim/NS/NAME, '
+        "device/DRIVER/POOL/DEVICE, zombies, or a path printed by an earlier answer."
+    )
+
+
+def _narrowed(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], asked: str) -> Selection:
+    parts = asked.split("/")
+    if len(parts) % 2:
+        raise ScopeError(f'scope "{asked}": {parts[-1]} has no name after it. Right: {parts[-1]}/NAME.')
+    nodes = facts.nodes
+    numa: int | None = None
+    root: str | None = None
+    single: NodeHardware | None = None
+    for key, value in zip(parts[::2], parts[1::2], strict=True):
+        match key:
+            case "node":
+                single = next((node for node in nodes if node.name == value), None)
+                if single is None:
+                    near = nearest_names(view, Node, value)
+                    raise ScopeError(_missing("node", value, near, len(nodes), "nodes"))
+                nodes = (single,)
+            case "numa":
+                known = sorted({device.spot.numa for node in nodes for device in node.devices if device.spot.numa is not None})
+                if not value.isdecimal() or int(value) not in known:
+                    near = [str(entry) for entry in known[:4]]
+                    raise ScopeError(_missing("NUMA node", value, near, len(known), "NUMA nodes published here"))
+                numa = int(value)
+            case "root":
+                roots = sorted({root for node in nodes for device in node.devices for root in device.spot.roots or ()})
+                if value not in roots:
+                    raise ScopeError(_missing("PCIe root", value, _near(value, roots), len(roots), "roots published here"))
+                root = value
+            case "nodes":
+                if value not in BUCKETS:
+                    raise ScopeError(f'scope "{asked}": nodes/{value} is none of {", ".join(f"nodes/{name}" for name in BUCKETS)}.')
+                nodes = tuple(node for node in nodes if bucket(node) == value)
+                if not nodes:
+                    raise ScopeError(f'scope "{asked}" has no nodes now.')
+            case _ if key in LEVEL_NAMES or key == "shape":
+                found = _matching(nodes, shapes, key, value)
+                if not found:
+                    values = _values(nodes, shapes, key)
+                    word = WORDS.get(key, key)
+                    raise ScopeError(_missing(word, value, _near(value, values), len(values), f"{word} names"))
+                nodes = found
+            case _:
+                raise ScopeError(f'scope "{asked}": {key} can\'t narrow a scope. Keys: {", ".join(KEYS[1:-4])}.')
+    if (numa is not None or root is not None) and single is None:
+        raise ScopeError(f'scope "{asked}": numa and root need a node before them: node/NAME/numa/0, node/NAME/root/pci0000:44.')
+    if single is not None:
+        return Selection(asked, "node", (_part(single, numa, root),))
+    return Selection(asked, "nodes", nodes)
+
+
+def _part(node: NodeHardware, numa: int | None, root: str | None) -> NodeHardware:
+    """The node with the devices of one NUMA node or root alone; what a device plugin counts has no place, so it goes."""
+    if numa is None and root is None:
+        return node
+    devices = tuple(
+        device
+        for device in node.devices
+        if (numa is None or device.spot.numa == numa) and (root is None or root in (device.spot.roots or ()))
+    )
+    counted = tallies(devices)
+    accelerators = total(tally for kind, tally in counted.items() if kind.is_accelerator)
+    return replace(node, devices=devices, plugin=(), tallies=counted, accelerators=accelerators)
+
+
+def _matching(nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape], key: str, value: str) -> tuple[NodeHardware, ...]:
+    if key == "shape":
+        return tuple(node for node in nodes if shapes[node.name].name == value or shapes[node.name].name.rpartition("~")[0] == value)
+    return tuple(node for node in nodes if node.places.get(key) == value)
+
+
+def _values(nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape], key: str) -> list[str]:
+    names = {shapes[node.name].name if key == "shape" else node.places.get(key) for node in nodes}
+    return sorted(name for name in names if name is not None)
+
+
+def _missing(kind: str, value: str, near: Sequence[str], count: int, of: str) -> str:
+    hint = f" Nearest: {', '.join(near)}." if near else ""
+    return f'{kind} "{value}" not found.{hint} {count:,} {of} read.'
+
+
+def _near(value: str, names: Sequence[str]) -> list[str]:
+    return get_close_matches(value, names[:5000], n=3, cutoff=0.3) or list(names[:3])
+
+
+def _pod(view: ClusterView, rest: str) -> Pod:
+    return _named(view, Pod, "pod", rest, lambda name: find_pods(view, name))
+
+
+def _claim(view: ClusterView, rest: str) -> ResourceClaim:
+    return _named(view, ResourceClaim, "claim", rest, lambda name: tuple(claim for claim in view.all(ResourceClaim) if claim.name == name))
+
+
+def _named(view: ClusterView, kind: type[T], word: str, rest: str, by_name: Callable[[str], tuple[T, ...]]) -> T:
+    namespace, slash, name = rest.partition("/")
+    if not rest:
+        raise ScopeError(f'scope "{word}" needs a name: {word}/NAMESPACE/NAME.')
+    if slash:
+        found = view.get(kind, name, namespace)
+        if found is not None:
+            return found
+    else:
+        candidates = by_name(rest)
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            names = [f"{word}/{item.full_name}" for item in candidates[:4]]
+            raise AmbiguousScope(f'{word} "{rest}" exists in {len(candidates)} namespaces: {", ".join(names)}. Give one of these.')
+    raise ScopeError(_missing(word, rest, nearest_names(view, kind, rest), view.count(kind), f"{word}s"))
+
+
+def _device(facts: Hardware, rest: str) -> Selection:
+    driver, _, tail = rest.partition("/")
+    pool, _, name = tail.rpartition("/")
+    if not pool:
+        raise ScopeError('a device is named device/DRIVER/POOL/DEVICE, as in "device/gpu.nvidia.com/gpu-0/gpu-3".')
+    in_pool: list[str] = []
+    groups = [((node,), node.devices) for node in facts.nodes] + [((), entry.devices) for entry in facts.unbound]
+    for nodes, devices in groups:
+        for device in devices:
+            if device.pool.driver != driver or device.pool.name != pool:
+                continue
+            for candidate in (device, *device.parts):
+                in_pool.append(candidate.name)
+                if candidate.name == name:
+                    return Selection(f"device/{rest}", "device", nodes, device=candidate)
+    near = [f"device/{driver}/{pool}/{entry}" for entry in _near(name, in_pool)]
+    raise ScopeError(_missing("device", rest, near, len(in_pool), "devices in that pool"))

@@ -1,0 +1,123 @@
+"""Devices that nobody publishes: the driver's DaemonSet, where it wants to run, and what can't be told; and the autoscaler's word."""
+
+from __future__ import annotations
+
+import pytest
+
+from k8s_topo_mcp.diagnosis.evidence import Absent, Labelled, PluginPod, PluginSet, PluginUnknown, Unselected
+from tests.diagnosis.clusters import DRIVER, Item, answered, asking, cluster, code, device_class, explained, gpus, node, pod, pool
+
+from .objects import CRASHING, daemon_set, event, of
+
+NFD = "feature.node.kubernetes.io/pci-0302_10de.present"
+WANTED = "feature.node.kubernetes.io/pci-10de.present"
+IMAGE = "registry.k8s.io/dra-example-driver/dra-example-driver:v0.3.0"
+NODES = (node("n1", labels={NFD: "true"}), node("n2"))
+NOTHING = (*NODES, device_class(), *asking())
+
+
+def plugin(**more: object) -> Item:
+    return daemon_set(image=IMAGE, **more)  # type: ignore[arg-type]
+
+
+def test_zero_of_zero_is_not_health_and_the_label_that_comes_close_is_shown() -> None:
+    view = cluster(*NOTHING, plugin(desired=0, nodeSelector={WANTED: "true"}))
+    report = explained(view)
+    assert (report.verdict, code(report)) == ("blocked", "DRIVER_RUNS_NOWHERE")
+    assert [found.code for found in report.behind] == ["NO_DEVICES"]
+    assert report.cause is not None
+    assert Unselected(f"{WANTED}=true", 0, 2, f"{NFD}=true", "n1") in report.cause.evidence
+    assert answered(view).split("\n")[0] == (
+        f"default/p is blocked on every node: it wants driver {DRIVER} on a node; its DaemonSet runs on none (0 of 0 pods are ready)."
+    )
+
+
+def test_a_taint_that_the_driver_does_not_tolerate_keeps_it_away() -> None:
+    taints = [{"key": "example.com/gpu", "effect": "NoSchedule"}]
+    items = (node("n1", taints=taints), device_class(), *asking(tolerations=[{"operator": "Exists"}]))
+    report = explained(cluster(*items, plugin(desired=0)))
+    assert report.cause is not None
+    assert Unselected("toleration of taint example.com/gpu:NoSchedule", 0, 1) in report.cause.evidence
+
+
+def test_a_driver_that_crashes_is_shown_beside_the_missing_devices() -> None:
+    own = plugin(desired=2, ready=0)
+    report = explained(cluster(*NOTHING, own, of(own, "plugin-a", "n1", ready=False, **CRASHING)))
+    assert code(report) == "NO_DEVICES"
+    assert report.cause is not None
+    states = [entry for entry in report.cause.evidence if isinstance(entry, PluginPod)]
+    assert [(entry.node, entry.state, entry.restarts) for entry in states] == [("n1", "CrashLoopBackOff", 31)]
+    assert Absent(f"no ResourceSlice of {DRIVER} on any of 2 nodes") in report.cause.evidence
+
+
+def test_a_driver_that_found_nothing_publishes_an_empty_slice() -> None:
+    report = explained(cluster(*NOTHING, pool([], "n1"), plugin(desired=1, ready=1)))
+    assert report.cause is not None
+    assert Absent(f"1 slices of {DRIVER} list no device at all: it runs, but found none") in report.cause.evidence
+
+
+@pytest.mark.parametrize(
+    ("own", "mark"),
+    [
+        (daemon_set(path=f"/var/lib/kubelet/plugins/{DRIVER}"), f"mounts /var/lib/kubelet/plugins/{DRIVER}"),
+        (daemon_set(labels={"driver": DRIVER}), "a label names the driver"),
+        (daemon_set("dra-example-driver-kubeletplugin"), "its name"),
+        (daemon_set(image=IMAGE), f"image {IMAGE}"),
+        (
+            daemon_set(image="example/dra-gpu:v1", path="/var/lib/kubelet/plugins"),
+            "likely: a kubelet plugin with example and dra in its names",
+        ),
+    ],
+)
+def test_by_which_mark_the_daemon_set_was_recognised_is_said(own: Item, mark: str) -> None:
+    report = explained(cluster(*NOTHING, own, daemon_set("exporter", image="example/exporter")))
+    assert report.cause is not None
+    assert [entry.mark for entry in report.cause.evidence if isinstance(entry, PluginSet)] == [mark]
+
+
+def test_what_a_driver_makes_for_one_domain_is_not_its_plugin() -> None:
+    domain = daemon_set("computedomain-daemon-1", image=IMAGE, nodeSelector={"resource.nvidia.com/computeDomain": "1"})
+    report = explained(cluster(*NOTHING, domain, daemon_set("exporter", image="example/exporter")))
+    assert report.cause is not None
+    assert PluginUnknown(DRIVER, 1) in report.cause.evidence
+
+
+def test_several_that_could_be_it_are_named_and_none_is_chosen() -> None:
+    report = explained(cluster(*NOTHING, daemon_set("one", image=IMAGE), daemon_set("two", image=IMAGE)))
+    assert report.cause is not None
+    unknown = next(entry for entry in report.cause.evidence if isinstance(entry, PluginUnknown))
+    assert [ref.name for ref in unknown.several] == ["one", "two"]
+
+
+def test_where_no_daemon_set_was_read_nothing_is_concluded() -> None:
+    report = explained(cluster(*NOTHING))
+    assert report.cause is not None
+    assert report.cause.evidence == ()
+
+
+def test_a_driver_that_publishes_devices_is_not_asked_after() -> None:
+    report = explained(cluster(*NOTHING, pool(gpus(1), "n1"), plugin(desired=0)))
+    assert report.verdict == "fits now"
+
+
+def test_a_resource_that_no_node_has_leads_to_its_device_plugin() -> None:
+    image, selector = "nvcr.io/nvidia/k8s-device-plugin:v0.17", {"nvidia.com/gpu.present": "true"}
+    own = daemon_set("nvidia-device-plugin-daemonset", desired=0, image=image, nodeSelector=selector)
+    label = {"nvidia.com/mig.config.state": "failed"}
+    report = explained(cluster(node("n1", labels=label), pod("p", requests={"nvidia.com/gpu": "1"}), own))
+    assert code(report) == "DRIVER_RUNS_NOWHERE"
+    assert [found.code for found in report.behind][:1] == ["RESOURCE_TOO_LARGE"]
+    assert report.cause is not None
+    assert Labelled("nvidia.com/mig.config.state", "failed", ("n1",)) in report.cause.evidence
+
+
+def test_the_autoscaler_s_word_is_told_as_a_fact() -> None:
+    own = asking()
+    text = "pod didn't trigger scale-up: 2 max node group size reached, 1 Insufficient nvidia.com/gpu"
+    said = event(own[1], "NotTriggerScaleUp", text, component="cluster-autoscaler", kind="Normal", count=7)
+    other = event(own[1], "FailedScheduling", "0/2 nodes are available", component="default-scheduler")
+    karpenter = event(own[1], "FailedScheduling", "Failed to schedule pod, no instance type satisfied resources", component="karpenter")
+    lines = answered(cluster(*NODES, device_class(), *own, said, other, karpenter)).split("\n")
+    assert any("karpenter: FailedScheduling 12 s ago" in line for line in lines)
+    assert any(f'cluster-autoscaler: NotTriggerScaleUp 7 times, last 12 s ago: "{text}"' in line for line in lines)
+    assert not any("0/2 nodes" in line for line in lines if "autoscaler" in line)

@@ -1,0 +1,216 @@
+"""A bound pod that doesn't start: what the kubelet says of it, whose pod is to be repaired, where a new one fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from k8s_topo_mcp.diagnosis.evidence import PluginPod, PluginSet, PluginUnknown, Published, Said
+from tests.diagnosis.clusters import (
+    DRIVER,
+    Item,
+    answered,
+    claim,
+    cluster,
+    code,
+    device_class,
+    explained,
+    gpus,
+    held,
+    node,
+    pod,
+    pool,
+    request,
+)
+
+from .objects import CRASHING, daemon_set, event, of
+
+PLUGIN_PATH = f"/var/lib/kubelet/plugins/{DRIVER}"
+HERE = (node("n1"), node("n2"), node("n3"), device_class(), pool(gpus(2), "n1"), pool(gpus(2), "n2"), pool([], "n3"))
+# pkg/kubelet/kuberuntime/kuberuntime_manager.go SyncPod, cm/dra/manager.go PrepareResources, cm/dra/plugin/dra_plugin_manager.go GetPlugin
+PREPARE = "Failed to prepare dynamic resources: prepare dynamic resources: "
+UNREGISTERED = f"Failed to prepare dynamic resources: prepare dynamic resources: DRA driver {DRIVER} is not registered"
+REFUSED = (
+    "Failed to prepare dynamic resources: prepare dynamic resources: NodePrepareResources failed for ResourceClaim c: "
+    "error creating MIG device: In use by another client"
+)
+
+
+def bound(**more: Any) -> Item:
+    """Pod p on n1 since 14 minutes, in ContainerCreating."""
+    conditions = [{"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-11-29T11:46:00Z"}, *more.pop("conditions", [])]
+    state = more.pop("state", {"waiting": {"reason": "ContainerCreating"}})
+    status = {"phase": "Pending", "conditions": conditions, "containerStatuses": [{"name": "main", "state": state}]}
+    return pod("p", ("c",), on="n1", status=status, **more)
+
+
+def allocated() -> Item:
+    return held("c", ["gpu-0"], "n1", "p")
+
+
+PLUGIN = daemon_set(desired=2, ready=1, path=PLUGIN_PATH)
+PLUGIN_PODS = (of(PLUGIN, "kubelet-plugin-a", "n1", ready=False, **CRASHING), of(PLUGIN, "kubelet-plugin-b", "n2"))
+
+
+def test_a_driver_that_is_not_registered_is_traced_to_its_pod_on_the_node() -> None:
+    report = explained(
+        cluster(*HERE, allocated(), bound(), PLUGIN, *PLUGIN_PODS, event(bound(), "FailedPrepareDynamicResources", UNREGISTERED, count=41))
+    )
+    assert report.verdict == "not a scheduling problem"
+    assert code(report) == "PREPARE_FAILED"
+    assert report.cause is not None
+    found = report.cause.finding
+    assert (found.text("driver"), found.text("claim"), found.text("devices"), found.text("why")) == (
+        DRIVER,
+        "default/c",
+        "gpu-0",
+        "not registered",
+    )
+    said, plugin, its_pod, published = report.cause.evidence
+    assert isinstance(said, Said)
+    assert (said.count, said.age) == (41, 12)
+    assert isinstance(plugin, PluginSet)
+    assert (plugin.ready, plugin.desired, plugin.mark) == (1, 2, f"mounts {PLUGIN_PATH}")
+    assert isinstance(its_pod, PluginPod)
+    assert (its_pod.state, its_pod.restarts, its_pod.exit_code, its_pod.age) == ("CrashLoopBackOff", 31, 1, 40)
+    assert published == Published(DRIVER, "n1", "n1", 1, 2)
+
+
+def test_where_a_new_pod_would_fit_is_run_through_the_model() -> None:
+    report = explained(
+        cluster(*HERE, allocated(), bound(), PLUGIN, *PLUGIN_PODS, event(bound(), "FailedPrepareDynamicResources", UNREGISTERED))
+    )
+    assert [(advice.text, advice.nodes) for advice in report.advice] == [
+        ("repair kubelet-plugin-a: kubelet retries by itself, the pod may stay", ()),
+        ("cordon n1, then delete the pod: created again it fits", ("n2",)),
+    ]
+    assert [advice.text for advice in report.vain][-1] == "deleting only the pod (n1 stays eligible)"
+    assert report.look_at == ("kubectl -n gpu-dra logs kubelet-plugin-a --all-containers --previous",)
+
+
+def test_a_new_pod_that_fits_nowhere_else_is_not_advised() -> None:
+    full = held("other", ["gpu-0", "gpu-1"], "n2", "q")
+    report = explained(
+        cluster(
+            *HERE, allocated(), full, pod("q", ("other",), on="n2"), bound(), event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)
+        )
+    )
+    assert report.advice == ()
+
+
+def test_the_answer_reads_as_one_story() -> None:
+    text = answered(
+        cluster(*HERE, allocated(), bound(), PLUGIN, *PLUGIN_PODS, event(bound(), "FailedPrepareDynamicResources", UNREGISTERED, count=41))
+    )
+    lines = text.split("\n")
+    assert lines[0] == (
+        "default/p is scheduled: bound to n1 14 min ago, its claims are allocated. "
+        f"The node fails to prepare the devices: driver {DRIVER} isn't registered with the kubelet. Not a scheduling problem."
+    )
+    assert f'  kubelet  FailedPrepareDynamicResources 41 times, last 12 s ago: "{UNREGISTERED}"' in lines
+    assert "  its pod  on n1: kubelet-plugin-a CrashLoopBackOff, 31 restarts, last exit code 1, 40 s ago" in lines
+    assert "would help (not checkable from the API)" in lines
+    assert "  cordon n1, then delete the pod: created again it fits n2 (fit checked)" in lines
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (UNREGISTERED, "not registered"),
+        (REFUSED, "refused"),
+        (
+            PREPARE + "pod p (uid-p) is not allowed to use ResourceClaim c (uid-c)",
+            "not reserved",
+        ),
+        (
+            PREPARE + "old ResourceClaim with same name c and different UID u still exists (previous pod force-deleted?!)",
+            "old claim",
+        ),
+        (
+            PREPARE + "NodePrepareResources: rpc error: code = DeadlineExceeded desc = x",
+            "no answer",
+        ),
+        (PREPARE + "fetch ResourceClaim c: Unauthorized", "other"),
+    ],
+)
+def test_what_the_kubelet_says_is_told_apart(text: str, why: str) -> None:
+    report = explained(cluster(*HERE, allocated(), bound(), event(bound(), "FailedPrepareDynamicResources", text)))
+    assert report.cause is not None
+    assert report.cause.finding.text("why") == why
+
+
+def test_of_several_claims_the_one_with_the_driver_in_question_is_named() -> None:
+    nic = held("nic", ["nic-0"], "n1", "p", driver="nic.example.com")
+    two = {**bound(), "spec": {**bound()["spec"], "resourceClaims": [{"name": n, "resourceClaimName": n} for n in ("c", "nic")]}}
+    text = UNREGISTERED.replace(DRIVER, "nic.example.com")
+    report = explained(cluster(*HERE, allocated(), nic, two, event(two, "FailedPrepareDynamicResources", text)))
+    assert report.cause is not None
+    assert report.cause.finding.text("claim") == "default/nic"
+
+
+def test_a_driver_without_a_recognisable_daemon_set_is_said_to_be_so() -> None:
+    other = daemon_set("node-exporter", "monitoring", image="quay.io/prometheus/node-exporter:v1")
+    report = explained(cluster(*HERE, allocated(), bound(), other, event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)))
+    assert report.cause is not None
+    assert PluginUnknown(DRIVER, 1) in report.cause.evidence
+    assert report.look_at == ("kubelet's log on n1, and the driver's",)
+
+
+def test_the_newest_word_of_the_kubelet_counts() -> None:
+    old = event(bound(), "FailedPrepareDynamicResources", UNREGISTERED, at="2026-11-29T11:50:00Z")
+    new = event(bound(), "FailedMount", 'MountVolume.SetUp failed for volume "data" : secret "s" not found')
+    report = explained(cluster(*HERE, allocated(), bound(), old, new))
+    assert code(report) == "VOLUME_NOT_MOUNTED"
+
+
+def test_a_sandbox_made_since_then_silences_what_was_said_before() -> None:
+    ready = {"type": "PodReadyToStartContainers", "status": "True", "lastTransitionTime": "2026-11-29T11:55:00Z"}
+    old = event(bound(), "FailedPrepareDynamicResources", UNREGISTERED, at="2026-11-29T11:50:00Z")
+    assert code(explained(cluster(*HERE, allocated(), bound(conditions=[ready]), old))) == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("ImagePullBackOff", "IMAGE_NOT_PULLED"),
+        ("ErrImagePull", "IMAGE_NOT_PULLED"),
+        ("CreateContainerConfigError", "CONTAINER_NOT_STARTED"),
+    ],
+)
+def test_a_container_that_got_further_is_no_matter_of_devices(reason: str, expected: str) -> None:
+    waiting = {"waiting": {"reason": reason, "message": "Back-off pulling image"}}
+    view = cluster(*HERE, allocated(), bound(state=waiting), event(bound(), "FailedPrepareDynamicResources", UNREGISTERED))
+    assert code(explained(view)) == expected
+    assert "Not a scheduling problem." in answered(view).split("\n")[0]
+
+
+def test_a_node_that_is_not_ready_explains_the_silence() -> None:
+    dead = {**node("n1"), "status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}]}}
+    assert code(explained(cluster(dead, node("n2"), allocated(), bound()))) == "NODE_NOT_READY"
+    assert code(explained(cluster(node("n2"), allocated(), bound()))) == "NODE_GONE"
+
+
+def test_a_device_that_is_not_published_any_more_is_a_dead_allocation() -> None:
+    view = cluster(node("n1"), node("n2"), device_class(), pool(gpus(2), "n2"), allocated(), bound())
+    report = explained(view)
+    assert code(report) == "DEVICE_GONE"
+    assert report.cause is not None
+    assert Published(DRIVER, "n1", "n1", None, 0) in report.cause.evidence
+
+
+def test_without_any_complaint_a_bound_pod_is_just_starting() -> None:
+    report = explained(cluster(*HERE, allocated(), bound()))
+    assert (report.verdict, report.cause) == ("not a scheduling problem", None)
+
+
+def test_a_named_claim_that_another_pod_shares_stays_where_it_is() -> None:
+    shared = claim(
+        "c",
+        request("r", 1),
+        status={**allocated()["status"], "reservedFor": [{"resource": "pods", "name": n, "uid": f"uid-{n}"} for n in ("p", "q")]},
+    )
+    report = explained(
+        cluster(*HERE, shared, bound(), pod("q", ("c",), on="n1"), event(bound(), "FailedPrepareDynamicResources", UNREGISTERED))
+    )
+    assert report.advice == ()

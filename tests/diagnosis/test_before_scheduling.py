@@ -1,0 +1,122 @@
+"""What holds a pod before any node is looked at: gates, gangs, claims that aren't there or aren't its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .clusters import MOMENT, Item, asking, claim, cluster, code, device_class, explained, gpus, held, helping, node, pod, pool, request
+
+HERE = (node("n1"), device_class(), pool(gpus(2)))
+FROM_TEMPLATE = {"resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}]}
+TEMPLATE: Item = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceClaimTemplate",
+    "metadata": {"name": "t", "namespace": "default"},
+    "spec": {"spec": {"devices": {"requests": [request()]}}},
+}
+
+
+def test_a_pod_with_gates_is_held_and_its_device_trouble_waits_behind() -> None:
+    report = explained(cluster(*HERE, *asking(request("r", 5), schedulingGates=[{"name": "example.com/quota"}])))
+    assert report.verdict == "held before scheduling"
+    assert code(report) == "SCHEDULING_GATED"
+    assert [found.code for found in report.behind] == ["NOT_ENOUGH_DEVICES"]
+    assert helping(report) == {"count 5 → 2": ("n1",)}
+
+
+def test_a_pod_with_gates_that_would_fit_says_where() -> None:
+    report = explained(cluster(*HERE, *asking(request(), schedulingGates=[{"name": "example.com/quota"}])))
+    assert report.verdict == "held before scheduling"
+    assert report.behind == ()
+    assert report.fits_on == ("n1",)
+
+
+def test_a_pod_whose_pod_group_does_not_exist_is_held_and_its_device_trouble_waits_behind() -> None:
+    items = (*HERE, *asking(request("r", 5), schedulingGroup={"podGroupName": "g"}))
+    report = explained(cluster(*items, gates={"GenericWorkload": True}))
+    assert report.verdict == "held before scheduling"
+    assert code(report) == "POD_GROUP_MISSING"
+    assert [found.code for found in report.behind] == ["NOT_ENOUGH_DEVICES"]
+
+
+def test_a_claim_that_does_not_exist_is_named_with_the_one_that_was_meant() -> None:
+    report = explained(cluster(*HERE, claim("trainer"), pod("p", ("trainr",))))
+    assert code(report) == "CLAIM_MISSING"
+    assert helping(report) == {"resourceClaimName trainr → trainer": ("n1",)}
+
+
+def test_a_free_claim_is_offered_before_one_that_another_pod_uses_and_sharing_is_said() -> None:
+    used = held("trainer", ["gpu-0"], "n1", "q")
+    report = explained(cluster(*HERE, used, pod("q", ("trainer",), on="n1"), claim("trainer2"), pod("p", ("trainr",))))
+    assert list(helping(report)) == [
+        "resourceClaimName trainr → trainer2",
+        "resourceClaimName trainr → trainer (shared with pod default/q)",
+    ]
+    assert report.remedies[0].change.field == "spec.resourceClaims[0].resourceClaimName"
+    assert [trial.change.keeps_intent for trial in report.remedies] == [True, False]
+
+
+def test_a_claim_that_was_not_generated_yet_is_waited_for() -> None:
+    report = explained(cluster(*HERE, TEMPLATE, pod("p", **FROM_TEMPLATE)))
+    assert report.verdict == "waits"
+    assert code(report) == "CLAIM_NOT_CREATED"
+
+
+def test_a_template_that_does_not_exist_is_the_cause() -> None:
+    assert code(explained(cluster(*HERE, pod("p", **FROM_TEMPLATE)))) == "TEMPLATE_MISSING"
+
+
+def test_a_claim_that_is_being_deleted_is_waited_for() -> None:
+    gone = claim("c", deletionTimestamp=MOMENT, finalizers=["example.com/f"])
+    report = explained(cluster(*HERE, gone, pod("p", ("c",))))
+    assert report.verdict == "waits"
+    assert code(report) == "CLAIM_BEING_DELETED"
+
+
+def test_a_generated_claim_of_another_pod_is_not_its_own() -> None:
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "q", "uid": "uid-q", "controller": True}
+    status = {"phase": "Pending", "resourceClaimStatuses": [{"name": "g", "resourceClaimName": "c"}]}
+    report = explained(cluster(*HERE, TEMPLATE, claim("c", ownerReferences=[owner]), pod("p", status=status, **FROM_TEMPLATE)))
+    assert code(report) == "CLAIM_OTHER_OWNER"
+
+
+@pytest.mark.parametrize(("asked", "offered"), [("gpus", "gpu"), ("nvidia.com", "gpu")])
+def test_a_class_that_does_not_exist_is_named_with_those_that_do(asked: str, offered: str) -> None:
+    report = explained(cluster(*HERE, *asking(request(of=asked))))
+    assert code(report) == "CLASS_MISSING"
+    assert helping(report) == {f"deviceClassName {asked} → {offered}": ("n1",)}
+
+
+def test_without_nodes_in_sight_nothing_is_said_to_fit() -> None:
+    report = explained(cluster(device_class(), *asking()))
+    assert report.verdict == "unknown"
+
+
+RUNNING: dict[str, Any] = {
+    "phase": "Pending",
+    "containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ContainerCreating"}}}],
+}
+
+
+def test_a_pod_that_is_bound_but_does_not_start_is_no_scheduling_problem() -> None:
+    assert explained(cluster(*HERE, pod("p", on="n1", status=RUNNING))).verdict == "not a scheduling problem"
+
+
+@pytest.mark.parametrize("status", [{"phase": "Succeeded"}, {"phase": "Failed"}])
+def test_a_pod_that_has_ended_is_not_pending(status: Item) -> None:
+    assert explained(cluster(*HERE, pod("p", status=status))).verdict == "not pending"
+
+
+def test_a_pod_of_another_scheduler_has_device_facts_and_says_that_its_rules_are_not_known() -> None:
+    report = explained(cluster(*HERE, *asking(request("r", 5), schedulerName="volcano")))
+    assert code(report) == "NOT_ENOUGH_DEVICES"
+    assert any("volcano" in text for text in report.assumptions)
+    assert report.check.match == "none"
+
+
+def test_a_pod_that_fits_now_is_told_where() -> None:
+    report = explained(cluster(*HERE, *asking()))
+    assert report.verdict == "fits now"
+    assert report.fits_on == ("n1",)

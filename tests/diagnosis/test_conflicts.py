@@ -1,0 +1,122 @@
+"""Requests and constraints that can't hold together, each of which could hold alone."""
+
+from __future__ import annotations
+
+from .clusters import (
+    DRIVER,
+    STANDARD,
+    Item,
+    asking,
+    claim,
+    cluster,
+    code,
+    device_class,
+    distinct,
+    explained,
+    gpus,
+    held,
+    helping,
+    match,
+    node,
+    pod,
+    pool,
+    request,
+    vain,
+)
+
+NUMA = {"STD__numaNode": lambda number: number // 2, "STD__pcieRoot": lambda number: f"pci{number}"}
+NIC = "nic.example.com"
+HERE = (node("n1"), node("n2"), device_class(), pool(gpus(4, **NUMA), "n1"), pool(gpus(4, **NUMA), "n2"))
+
+
+def nic(on: str, root: str) -> Item:
+    return pool([{"name": "nic-0", "attributes": {f"{STANDARD}/pcieRoot": {"string": root}}}], on, driver=NIC)
+
+
+def test_a_constraint_names_the_largest_group_and_how_a_node_divides() -> None:
+    report = explained(cluster(*HERE, *asking(request("r", 3), constraints=[match(f"{STANDARD}/numaNode")])))
+    assert code(report) == "CONSTRAINT_UNSATISFIABLE"
+    assert report.cause is not None
+    assert report.cause.groups is not None
+    assert (report.cause.groups.largest_free, report.cause.groups.largest_all) == (2, 2)
+    assert report.cause.groups.values == (("0", (2,)), ("1", (2,)))
+    assert helping(report) == {"count 3 → 2": ("n1", "n2"), "constraint removed": ("n1", "n2")}
+    assert "more nodes of this shape" in vain(report)
+
+
+def test_a_group_that_others_have_broken_into_is_a_matter_of_holders() -> None:
+    items = (*HERE, held("a", ["gpu-0", "gpu-2"], "n1"), held("b", ["gpu-0", "gpu-2"], "n2"))
+    report = explained(cluster(*items, *asking(request("r", 2), constraints=[match(f"{STANDARD}/numaNode")])))
+    assert code(report) == "DEVICES_IN_USE"
+    assert report.cause is not None
+    assert report.cause.finding.field == "spec.devices.constraints[0]"
+    assert {"count 2 → 1", "constraint removed", "releasing claim default/a (its pods are gone)"} <= set(helping(report))
+
+
+def test_an_attribute_under_another_domain_is_found_as_a_look_alike() -> None:
+    report = explained(cluster(*HERE, *asking(request("r", 2), constraints=[match(f"{DRIVER}/numaNode")])))
+    assert code(report) == "CONSTRAINT_ATTRIBUTE_MISSING"
+    assert report.cause is not None
+    assert report.cause.look_alike is not None
+    assert report.cause.look_alike.attribute == f"{STANDARD}/numaNode"
+    first = report.remedies[0].change
+    assert (first.text, first.keeps_intent) == (f"matchAttribute {STANDARD}/numaNode", True)
+
+
+def test_an_attribute_without_a_look_alike_is_just_missing() -> None:
+    report = explained(cluster(*HERE, *asking(request("r", 2), constraints=[match(f"{DRIVER}/rack")])))
+    assert code(report) == "CONSTRAINT_ATTRIBUTE_MISSING"
+    assert report.cause is not None
+    assert report.cause.look_alike is None
+
+
+def test_of_two_drivers_the_one_whose_devices_lack_the_attribute_is_named() -> None:
+    items = (*HERE, nic("n1", "pci0"), device_class("nic", f'device.driver == "{NIC}"'))
+    claims = asking(request("gpu"), request("nic", of="nic"), constraints=[match(f"{STANDARD}/numaNode")])
+    report = explained(cluster(*items, *claims))
+    assert code(report) == "CONSTRAINT_ATTRIBUTE_MISSING"
+    assert report.cause is not None
+    assert report.cause.funnel is not None
+    assert report.cause.funnel.name == "nic"
+
+
+def test_distinct_values_are_counted() -> None:
+    report = explained(cluster(*HERE, *asking(request("r", 3), constraints=[distinct(f"{STANDARD}/numaNode")])))
+    assert code(report) == "CONSTRAINT_UNSATISFIABLE"
+    assert report.cause is not None
+    assert report.cause.finding.number("largest") == 2
+    assert "count 3 → 2" in helping(report)
+
+
+def test_a_constraint_over_two_requests_shows_what_each_has_of_every_value_and_the_minimal_conflict() -> None:
+    items = (*HERE, nic("n1", "pci9"), nic("n2", "pci8"), device_class("nic", f'device.driver == "{NIC}"'))
+    claims = asking(request("gpu"), request("nic", of="nic"), constraints=[match(f"{STANDARD}/pcieRoot")])
+    report = explained(cluster(*items, *claims))
+    assert code(report) == "CONSTRAINT_UNSATISFIABLE"
+    assert report.cause is not None
+    assert report.cause.groups is not None
+    assert report.cause.groups.requests == ("gpu", "nic")
+    assert ("pci0", (1, 0)) in report.cause.groups.values
+    assert report.cause.conflict == ("matchAttribute pcieRoot", "request gpu (1 × gpu)", "request nic (1 × nic)")
+    assert {"constraint removed", "request gpu removed", "request nic removed"} <= set(helping(report))
+
+
+def test_requests_that_want_more_together_than_there_is_compete() -> None:
+    report = explained(cluster(*HERE, *asking(request("a", 3), request("b", 2))))
+    assert code(report) == "REQUESTS_COMPETE"
+    assert report.cause is not None
+    assert report.cause.conflict == ("request a (3 × gpu)", "request b (2 × gpu)")
+    assert "count 3 → 2" in helping(report)
+
+
+def test_an_innocent_request_is_left_out_of_the_conflict() -> None:
+    items = (*HERE, nic("n1", "pci0"), device_class("nic", f'device.driver == "{NIC}"'))
+    report = explained(cluster(*items, *asking(request("a", 3), request("nic", of="nic"), request("b", 2))))
+    assert report.cause is not None
+    assert report.cause.conflict == ("request a (3 × gpu)", "request b (2 × gpu)")
+
+
+def test_claims_of_one_pod_compete_too_and_are_named() -> None:
+    report = explained(cluster(*HERE, claim("c", request("a", 3)), claim("d", request("b", 3)), pod("p", ("c", "d"))))
+    assert report.cause is not None
+    assert report.cause.conflict == ("c: request a (3 × gpu)", "d: request b (3 × gpu)")

@@ -1,0 +1,113 @@
+"""Bad manifests: one clear error each, with path, line, column and the nearest right name; and whatever comes in, nothing but that."""
+
+from __future__ import annotations
+
+import contextlib
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from k8s_topo_mcp.cel import Environment
+from k8s_topo_mcp.diagnosis.manifest import MAX_BYTES, ManifestError, read_manifest
+
+NEWEST = Environment(37, list_attributes=False, consumable_capacity=True)
+CLAIM = """\
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: c}
+spec:
+  devices:
+    requests:
+    - name: gpu
+      exactly:
+        deviceClassName: gpu.nvidia.com
+        selectors:
+        - cel:
+            expression: device.driver == "gpu.nvidia.com"
+"""
+
+
+def refused(text: str) -> str:
+    with pytest.raises(ManifestError) as error:
+        read_manifest(textwrap.dedent(text), "default", NEWEST)
+    return str(error.value)
+
+
+def test_a_good_claim_is_read() -> None:
+    (document,) = read_manifest(CLAIM, "team", NEWEST)
+    assert document.object.ref.namespace == "team"
+
+
+CASES = {
+    "a wrong field": (
+        CLAIM.replace("deviceClassName", "deviceClass"),
+        ["requests[0].exactly.deviceClass is not a field", "deviceClassName?", "line 9"],
+    ),
+    "a field in the wrong place": (
+        CLAIM.replace("      exactly:\n        deviceClassName", "      deviceClassName: a\n      exactly:\n        deviceClassName"),
+        ["requests[0].deviceClassName is not a field", "belongs under exactly", "line 8"],
+    ),
+    "a field of another case": (CLAIM.replace("selectors", "Selectors"), ["did you mean selectors?"]),
+    "an unknown field without a likeness": (
+        CLAIM.replace("name: gpu\n", "colour: red\n"),
+        ["colour is not a field", "the fields here are"],
+    ),
+    "a list where there is none": (
+        CLAIM.replace("deviceClassName: gpu.nvidia.com", "deviceClassName: [a]"),
+        ["must be a plain value, is a list"],
+    ),
+    "no list where there is one": (
+        CLAIM.replace("    - name: gpu\n      exactly:", "      x:\n       exactly:"),
+        ["requests: must be a list", "line 6"],
+    ),
+    "CEL that doesn't parse": (CLAIM.replace('== "gpu', '=== "gpu'), ["selectors[0].cel.expression", "column 17", "line 12", "^"]),
+    "CEL that doesn't compile": (CLAIM.replace("device.driver", "device.drivr"), ["undefined field 'drivr'", "column", "^"]),
+    "CEL of the wrong type": (CLAIM.replace('device.driver == "gpu.nvidia.com"', "device.driver"), ["selectors[0].cel.expression"]),
+    "a bad quantity": (CLAIM + "        capacity: {requests: {memory: 10Gx}}\n", ["exactly.capacity.requests[memory]", "10Gx", "line 13"]),
+    "no kind": ("a: 1\n", ["document 1 has no apiVersion and kind"]),
+    "a kind that can't be judged": ("apiVersion: v1\nkind: Sausage\n", ["v1 Sausage is not a kind that can be judged", "line 2"]),
+    "no object": ("- 1\n", ["document 1 is not an object"]),
+    "YAML that isn't": ("a: [1\nb: }\n", ["not YAML", "line 2, column"]),
+    "a tab": ("a:\n\tb: 1\n", ["not YAML", "line 2, column 1"]),
+    "nothing": ("", ["empty", "ResourceClaim"]),
+    "only a comment": ("# nothing\n", ["empty"]),
+    "the second document": (CLAIM + "---\n" + CLAIM.replace("exactly", "exactely"), ["document 2", "did you mean exactly?"]),
+    "an item of a list": (
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: resource.k8s.io/v1\n  kind: ResourceClaim\n  spec: {device: {}}\n",
+        ["spec.device is not a field", "did you mean devices?", "line 6"],
+    ),
+    "too deep": ("a: " + "[" * 80 + "]" * 80, ["nested deeper"]),
+    "too large": ("a" * (MAX_BYTES + 1), ["larger than"]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_bad_manifest_is_one_error_with_its_place(case: str) -> None:
+    text, said = CASES[case]
+    message = refused(text)
+    assert message.startswith("manifest: ")
+    assert all(part in message for part in said), message
+
+
+def test_the_caret_stands_under_the_mistake() -> None:
+    lines = refused(CLAIM.replace("device.driver", "device.drivr")).split("\n")
+    assert lines[-1].index("^") == lines[-2].index(".drivr")
+
+
+def test_v1beta1_has_the_request_without_exactly() -> None:
+    text = CLAIM.replace("/v1\n", "/v1beta1\n").replace("      exactly:\n", "").replace("        ", "      ")
+    assert read_manifest(text, "default", NEWEST)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_or_refused_with_one_error(text: str) -> None:
+    with contextlib.suppress(ManifestError):
+        read_manifest(text, "default", NEWEST)
+
+
+@given(st.integers(0, len(CLAIM)), st.text(max_size=6), st.integers(0, 12))
+def test_a_damaged_claim_is_read_or_refused_with_one_error(place: int, inserted: str, removed: int) -> None:
+    with contextlib.suppress(ManifestError):
+        read_manifest(CLAIM[:place] + inserted + CLAIM[place + removed :], "default", NEWEST)

@@ -1,0 +1,236 @@
+"""Too few devices for one request: at which stage they run out, with the values, and what then fits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from k8s_topo_mcp.diagnosis.report import Report
+
+from .clusters import (
+    DRIVER,
+    Item,
+    asking,
+    cluster,
+    code,
+    device_class,
+    either,
+    exactly,
+    explained,
+    gpu,
+    gpus,
+    held,
+    helping,
+    node,
+    offered,
+    partitioned,
+    pod,
+    pool,
+    request,
+    taint_rule,
+    vain,
+)
+
+ONE = (node("n1"), device_class())
+TWO = (node("n1"), node("n2"), device_class())
+OWN = f'device.attributes["{DRIVER}"]'
+MEMORY = f'device.capacity["{DRIVER}"].memory'
+
+
+def both(**attributes: Any) -> tuple[Item, ...]:
+    return pool(gpus(4, **attributes), "n1"), pool(gpus(4, **attributes), "n2")
+
+
+def value(report: Report, name: str) -> Any:
+    assert report.cause is not None
+    return report.cause.finding.values[name]
+
+
+def test_a_cluster_without_slices_has_no_devices() -> None:
+    assert code(explained(cluster(*ONE, *asking()))) == "NO_DEVICES"
+
+
+def test_a_class_that_no_device_belongs_to_names_the_drivers_that_are_there_and_the_class_that_fits() -> None:
+    report = explained(cluster(*TWO, *both(), device_class("nic", 'device.driver == "nic"'), *asking(request(of="nic"))))
+    assert code(report) == "CLASS_NO_MATCH"
+    assert report.cause is not None
+    assert report.cause.drivers == (DRIVER,)
+    assert helping(report) == {"deviceClassName nic → gpu": ("n1", "n2")}
+
+
+def test_a_selector_on_a_text_names_what_is_published() -> None:
+    report = explained(cluster(*TWO, *both(model="H100"), *asking(request("r", 1, f'{OWN}.model == "H200"'))))
+    assert code(report) == "SELECTOR_NO_MATCH"
+    assert list(helping(report)) == ["H200 → H100", "selectors[0] removed"]
+
+
+def test_a_selector_on_a_quantity_offers_the_largest_round_value_and_names_the_tempting_one() -> None:
+    devices = [gpu("a", memory="81559Mi")]
+    report = explained(cluster(*ONE, pool(devices), *asking(request("r", 1, f"{MEMORY}.compareTo(quantity('90Gi')) >= 0"))))
+    assert report.cause is not None
+    assert report.cause.near is not None
+    assert (report.cause.near.best, report.cause.near.short_by) == ("81559Mi", "10601Mi")
+    assert "90Gi → 79Gi (any value up to 81559Mi)" in helping(report)
+    assert "90Gi → 80Gi (81920Mi, still above 81559Mi)" in vain(report)
+
+
+def test_of_several_operands_the_one_that_fails_is_compared() -> None:
+    text = f'{OWN}.model == "H100" && {MEMORY}.compareTo(quantity("81Gi")) >= 0'
+    report = explained(cluster(*TWO, *both(model="H100"), *asking(request("r", 1, text))))
+    assert report.cause is not None
+    assert report.cause.near is not None
+    assert report.cause.near.wanted == "81Gi"
+    assert "81Gi → 80Gi" in helping(report)
+
+
+def test_a_selector_that_too_few_devices_pass_offers_as_many_as_do() -> None:
+    report = explained(cluster(*TWO, *both(index=lambda number: number), *asking(request("r", 3, f"{OWN}.index >= 2"))))
+    assert code(report) == "SELECTOR_NO_MATCH"
+    assert value(report, "matching") == 2
+    assert "count 3 → 2" in helping(report)
+
+
+def test_more_devices_than_any_node_has_are_not_helped_by_more_such_nodes() -> None:
+    report = explained(cluster(*TWO, *both(), *asking(request("r", 5))))
+    assert code(report) == "NOT_ENOUGH_DEVICES"
+    assert helping(report) == {"count 5 → 4": ("n1", "n2")}
+    assert "more nodes of this shape" in vain(report)
+
+
+def test_devices_that_others_hold_are_named_with_their_holders_and_releasing_each_is_tried() -> None:
+    items = (*TWO, *both(), held("a", ["gpu-0", "gpu-1"], "n1", "q"), pod("q", ("a",), on="n1"), held("b", ["gpu-0"], "n2"))
+    report = explained(cluster(*items, *asking(request("r", 4))))
+    assert report.verdict == "blocked by holders"
+    assert [(holder.claim.name, holder.devices, holder.alive) for holder in report.holders] == [("b", 1, False), ("a", 2, True)]
+    assert helping(report) == {
+        "count 4 → 3": ("n2",),
+        "releasing claim default/b (its pods are gone)": ("n2",),
+        "releasing claim default/a (pod default/q)": ("n1",),
+        "more nodes of this shape": ("another-node-like-n1",),
+    }
+
+
+def test_where_one_release_is_too_little_the_fewest_of_one_node_are_released_together() -> None:
+    items = (*ONE, pool(gpus(4)), *(held(f"h{place}", [f"gpu-{place}"]) for place in range(4)))
+    report = explained(cluster(*items, *asking(request("r", 2))))
+    assert "releasing claims default/h0, default/h1" in helping(report)
+    (together,) = [entry for entry in offered(report) if entry.change == "releasing claims default/h0, default/h1"]
+    assert (together.object, together.objects) == (None, ("ResourceClaim default/h0", "ResourceClaim default/h1"))
+
+
+def test_where_many_claims_are_released_three_are_named_and_the_rest_counted() -> None:
+    items = (*ONE, pool(gpus(6)), *(held(f"h{place}", [f"gpu-{place}"]) for place in range(6)))
+    report = explained(cluster(*items, *asking(request("r", 6))))
+    (text,) = [text for text in helping(report) if text.startswith("releasing all")]
+    assert text == "releasing all 6 claims that hold such devices (default/h0, default/h1, default/h2 and 3 more)"
+
+
+def test_where_claims_would_not_even_fit_with_every_claim_released_that_is_the_cause() -> None:
+    devices = gpus(8, STD__numaNode=lambda number: number // 4)
+    items = (*ONE, pool(devices), *(held(f"h{place}", [f"gpu-{place}"]) for place in range(4)))
+    claims = asking(request("r", 6), constraints=[{"matchAttribute": "resource.kubernetes.io/numaNode"}])
+    report = explained(cluster(*items, *claims))
+    assert code(report) == "CONSTRAINT_UNSATISFIABLE"
+    assert value(report, "largest") == 4
+
+
+def test_taints_of_a_slice_are_counted_and_tolerated() -> None:
+    devices = [
+        gpu("a", taints=[{"key": "bad", "effect": "NoSchedule"}]),
+        gpu("b", taints=[{"key": "hot", "value": "1", "effect": "NoExecute"}]),
+    ]
+    report = explained(cluster(*ONE, pool(devices), *asking()))
+    assert code(report) == "DEVICES_TAINTED"
+    assert report.cause is not None
+    assert {(entry.taint, entry.devices, entry.rule) for entry in report.cause.taints} == {
+        ("bad:NoSchedule", 1, ""),
+        ("hot=1:NoExecute", 1, ""),
+    }
+    assert "toleration for bad:NoSchedule" in helping(report)
+
+
+def test_a_taint_of_a_rule_names_the_rule_and_removing_it_helps() -> None:
+    view = cluster(*ONE, pool(gpus(2)), taint_rule("drain", "bad", driver=DRIVER), *asking(), gates={"DRADeviceTaintRules": True})
+    report = explained(view)
+    assert report.cause is not None
+    assert [entry.rule for entry in report.cause.taints] == ["drain"]
+    assert "DeviceTaintRule drain removed" in helping(report)
+    assert "more nodes of this shape" in vain(report)
+
+
+def test_an_incomplete_pool_says_how_many_slices_are_there() -> None:
+    report = explained(cluster(*ONE, pool(gpus(4), generation=7, count=3), pool([gpu("x")], name="b", generation=7, count=3), *asking()))
+    assert report.verdict == "waits"
+    assert code(report) == "POOL_INCOMPLETE"
+    assert value(report, "reason") == "2 of 3 slices of generation 7"
+
+
+def test_a_pool_that_contradicts_itself_says_how() -> None:
+    report = explained(cluster(*ONE, pool([gpu("x"), gpu("x")]), *asking()))
+    assert code(report) == "POOL_INVALID"
+    assert "duplicate device name x" in value(report, "reason")
+
+
+def test_counters_say_what_is_needed_what_is_left_and_who_took_it() -> None:
+    items = (*ONE, *partitioned(), held("h", ["card-0-low"], "n1", "q"), pod("q", ("h",), on="n1"))
+    report = explained(cluster(*items, *asking(request("r", 1, f'{OWN}.type == "whole"'))))
+    assert code(report) == "COUNTERS_EXHAUSTED"
+    assert report.cause is not None
+    short = report.cause.counters[0]
+    assert (short.counter, short.counter_set, short.needed, short.left) == ("slice-0", "card-0", "10Gi", "0")
+    assert short.takers == (("card-0-low", "default/h"),)
+    assert helping(report) == {"releasing claim default/h (pod default/q)": ("n1",), "more nodes of this shape": ("another-node-like-n1",)}
+
+
+def test_counters_of_requests_together_name_the_requests() -> None:
+    requests = (request("w", 1, f'{OWN}.type == "whole"'), request("h", 1, f'{OWN}.type == "half"'))
+    report = explained(cluster(*ONE, *partitioned(), *asking(*requests)))
+    assert code(report) == "COUNTERS_EXHAUSTED"
+    assert report.cause is not None
+    assert [part.partition(" (")[0] for part in report.cause.conflict] == ["shared counters", "request w", "request h"]
+    assert set(helping(report)) == {"request w removed", "request h removed"}
+
+
+def shared(name: str, memory: str = "80Gi", **policy: Any) -> Item:
+    more = {"requestPolicy": policy} if policy else {}
+    return {"name": name, "allowMultipleAllocations": True, "capacity": {"memory": {"value": memory, **more}}}
+
+
+def test_capacity_names_what_is_left_where_the_most_is() -> None:
+    share = {"shareID": "a1b2c3d4-0000-4000-8000-000000000001", "consumedCapacity": {"memory": "60Gi"}}
+    items = (*ONE, pool([shared("s0"), shared("s1", "40Gi")]), held("h", ["s0"], "n1", "q", **share), pod("q", ("h",), on="n1"))
+    report = explained(cluster(*items, *asking(request("r", 1, capacity={"requests": {"memory": "50Gi"}}))))
+    assert code(report) == "CAPACITY_SHORT"
+    assert report.cause is not None
+    assert report.cause.capacity is not None
+    assert (report.cause.capacity.left, report.cause.capacity.device) == ("40Gi", "n1/s1")
+    assert {"memory 50Gi → 40Gi", "releasing claim default/h (pod default/q)"} <= set(helping(report))
+
+
+def test_capacity_that_is_rounded_up_offers_what_the_policy_grants() -> None:
+    device = shared("s0", default="10Gi", validRange={"min": "10Gi", "step": "16Gi"})
+    report = explained(cluster(*ONE, pool([device]), *asking(request("r", 1, capacity={"requests": {"memory": "75Gi"}}))))
+    assert (value(report, "asked"), value(report, "rounded"), value(report, "left")) == ("75Gi", "90Gi", "80Gi")
+    assert helping(report) == {"memory 75Gi → 74Gi": ("n1",)}
+
+
+def test_a_capacity_that_no_device_has_is_named() -> None:
+    report = explained(cluster(*ONE, pool([shared("s0")]), *asking(request("r", 1, capacity={"requests": {"mem": "75Gi"}}))))
+    assert code(report) == "CAPACITY_MISSING"
+    assert helping(report) == {"capacity request removed": ("n1",)}
+
+
+def test_alternatives_are_told_in_the_order_tried_with_what_each_lacks() -> None:
+    options = (exactly(1, f'{OWN}.model == "H200"'), exactly(6), exactly(4))
+    items = (*TWO, *both(model="H100"), held("a", ["gpu-0"], "n1"), held("b", ["gpu-0"], "n2"))
+    report = explained(cluster(*items, *asking(either("r", *options))))
+    assert code(report) == "DEVICES_IN_USE"
+    assert report.cause is not None
+    tried = [(entry.name, entry.finding.code if entry.finding is not None else "") for entry in report.cause.alternatives]
+    assert tried == [("a", "SELECTOR_NO_MATCH"), ("b", "NOT_ENOUGH_DEVICES"), ("c", "DEVICES_IN_USE")]
+
+
+def test_an_extended_resource_is_changed_at_the_pod() -> None:
+    items = (node("n1"), device_class("gpu", extendedResourceName="example.com/gpu"), pool(gpus(2)))
+    report = explained(cluster(*items, pod("p", requests={"example.com/gpu": "3"})))
+    assert code(report) == "NOT_ENOUGH_DEVICES"
+    assert "example.com/gpu 3 → 2" in helping(report)

@@ -1,0 +1,71 @@
+"""The short cuts of a trial give what the whole changed cluster gives."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from k8s_topo_mcp.diagnosis.pending import explain_pending
+from k8s_topo_mcp.diagnosis.report import Report, Trial
+from k8s_topo_mcp.diagnosis.trials import Subject, fitting_anywhere
+from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.view import ClusterView
+from tests.oracle.generate import problems
+
+from .clusters import STANDARD, asking, cluster, device_class, explained, gpus, held, match, node, pod, pool, request, taint_rule, trials
+from .random_pods import view_of
+
+
+def agrees(view: ClusterView, owner: Pod, trial: Trial) -> bool:
+    whole = fitting_anywhere(Subject(view, owner, (), None, ()), trial.change)
+    return set(trial.nodes) == set(whole)
+
+
+def all_agree(view: ClusterView, report: Report) -> None:
+    for trial in trials(report):
+        if not trial.change.text.startswith("releasing any single"):
+            assert agrees(view, report.pod, trial), trial.change.text
+
+
+@pytest.mark.parametrize("minor", [34, 35, 36, 37])
+def test_on_random_problems(minor: int) -> None:
+    for row in islice(problems(5, f"1.{minor}"), 40):
+        view, owner = view_of(row, minor)
+        all_agree(view, explain_pending(view, owner))
+
+
+def test_on_several_nodes_of_several_kinds() -> None:
+    devices = gpus(4, STD__numaNode=lambda number: number // 2)
+    nodes = [node(f"n{place}", labels={"kind": "ab"[place % 2]}) for place in range(6)]
+    holders = [held(f"h{place}", ["gpu-0", "gpu-2"], f"n{place}", f"q{place}") for place in range(6)]
+    pods = [pod(f"q{place}", (f"h{place}",), on=f"n{place}") for place in range(5)]
+    claims = asking(request("r", 2), constraints=[match(f"{STANDARD}/numaNode")])
+    view = cluster(device_class(), *nodes, *(pool(devices, f"n{place}") for place in range(6)), *holders, *pods, *claims)
+    report = explained(view)
+    assert len(report.remedies) > 3
+    all_agree(view, report)
+
+
+def test_a_new_node_is_tainted_by_the_rules_that_are_there() -> None:
+    items = (node("n1"), device_class(), pool(gpus(2)), taint_rule("drain", "bad", driver="gpu.example.com"), *asking())
+    view = cluster(*items, gates={"DRADeviceTaintRules": True})
+    all_agree(view, explained(view))
+
+
+def test_a_new_node_counts_for_a_pod_that_must_not_be_beside_others() -> None:
+    apart = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    items = (node("n1"), device_class(), pool(gpus(1)), held("h", ["gpu-0"], "n1", "q"), pod("q", ("h",), on="n1"))
+    view = cluster(*items, *asking(request(), affinity=affinity))
+    all_agree(view, explained(view))
+
+
+def test_a_new_node_sees_that_a_shared_pool_has_a_newer_generation_elsewhere() -> None:
+    row = next(islice(problems(770867008, "1.37"), 578, 579))
+    generations = {(entry["spec"]["pool"]["name"], entry["spec"]["pool"]["generation"]) for entry in row["slices"]}
+    assert len(generations) > len({name for name, _ in generations})  # one pool in two generations
+    view, owner = view_of(row, 37)
+    report = explain_pending(view, owner)
+    assert any(trial.change.text == "more nodes of this shape" and not trial.nodes for trial in trials(report))
+    all_agree(view, report)
