@@ -1,0 +1,134 @@
+"""A live source with a journal: its changes are written down, and its views know their past."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from ...objects import Namespace, Timestamp
+from ...view import ClusterView
+from ..source import Observer, SourceError
+from .errors import JournalError
+from .journal import Journal
+
+RHYTHM = 5.0
+"""Seconds between two looks at how current the source is: what was silent until then is known to have been silent."""
+
+_log = logging.getLogger(__name__)
+
+
+class Current(Protocol):
+    """How current a source is."""
+
+    @property
+    def as_of(self) -> Timestamp | None:
+        """Up to when everything that it saw has been told; None: not known."""
+        ...
+
+
+class Watching(Protocol):
+    """A source that goes on: sources.live.source.LiveSource."""
+
+    @property
+    def name(self) -> str:
+        """The context, once it is connected."""
+        ...
+
+    def start(self) -> None: ...
+
+    def view(self) -> ClusterView: ...
+
+    def close(self) -> None: ...
+
+    def observe(self, observer: Observer) -> None:
+        """Tell `observer` of every change from now on."""
+        ...
+
+    def standing(self) -> Current:
+        """How current it is."""
+        ...
+
+
+class Remembering:
+    """
+    A source over another one. Without a journal (none wanted, or it can't be opened) it gives the other's views as they are.
+
+    Parameters
+    ----------
+    open
+        Opens the journal of a cluster, by its name and the uid of its namespace kube-system: a cluster that was made anew under an old
+        name is another one. None: no journal is kept.
+    """
+
+    def __init__(self, inner: Watching, open: Callable[[str], Journal | None], rhythm: float = RHYTHM) -> None:
+        self._inner, self._open, self._rhythm = inner, open, rhythm
+        self._journal: Journal | None = None
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="journal's source", daemon=True)
+        self._last: tuple[ClusterView, ClusterView] | None = None
+
+    @property
+    def journal(self) -> Journal | None:
+        """The journal, once the source could be read."""
+        return self._journal
+
+    def start(self) -> None:
+        """Begin to read, and to write down as soon as the first lists are here."""
+        self._inner.start()
+        self._thread.start()
+
+    def view(self) -> ClusterView:
+        """The present view with its past."""
+        view, journal, last = self._inner.view(), self._journal, self._last
+        if last is not None and last[0] is view:
+            return last[1]
+        if journal is not None:
+            seen = view.with_past(journal.past(view.now if view.source.as_of is None else view.source.as_of))
+            self._last = (view, seen)
+            return seen
+        return view
+
+    def close(self) -> None:
+        """End both, the journal last."""
+        self._stop.set()
+        self._inner.close()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+        if self._journal is not None:
+            self._journal.close()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            if self._journal is None:
+                if not self._opened():
+                    return
+            else:
+                self._look(self._journal)
+            self._stop.wait(self._rhythm)
+
+    def _look(self, journal: Journal) -> None:
+        as_of = self._inner.standing().as_of
+        if as_of is not None:
+            journal.watching(as_of)
+
+    def _opened(self) -> bool:
+        """Whether to go on: False once it is clear that no journal is kept."""
+        try:
+            view = self._inner.view()
+        except SourceError:
+            return True  # not yet
+        home = view.get(Namespace, "kube-system")
+        uid = home.metadata.uid if home is not None else ""
+        try:
+            journal = self._open(f"{self._inner.name}-{uid[:8]}" if uid else self._inner.name)
+        except (JournalError, OSError) as error:
+            _log.warning("no journal is kept: %s", error)
+            return False
+        if journal is None:
+            return False
+        self._inner.observe(journal)
+        self._look(journal)
+        self._journal = journal
+        return True

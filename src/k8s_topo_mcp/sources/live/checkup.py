@@ -1,0 +1,211 @@
+"""What an account can learn of a cluster, found out by asking: release, gates, what may be listed, which drivers publish.
+
+Whether a kind may be read is learnt by listing one object of it: the API server's own answer to "may I" (a SelfSubjectAccessReview) is a
+POST, which never leaves this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+
+from ...objects import DecodeError, ResourceSlice, decode
+from ...releases import Release
+from ..source import SourceError
+from .clock import Clock, ServerTime
+from .credentials import Credentials
+from .discovery import Target, discover
+from .door import Door
+from .errors import Refused, Unanswered
+from .kinds import ELSEWHERE, READ
+from .release import Asked, Releases, ask
+from .source import spread, unwelcome
+from .traffic import Traffic
+
+_PAGE = 500
+_AT_ONCE = 8
+
+MEANS: Mapping[str, str] = {
+    "Pod": "no pod can be explained, and nothing is known of what holds nodes and devices",
+    "Node": "nothing can be said of where a pod fits",
+    "ResourceSlice": "no device is known, so no claim can be judged",
+    "ResourceClaim": "devices in use look free, and no claim can be explained",
+    "ResourceClaimTemplate": "pods whose claims are made from templates are explained only once the claims exist",
+    "DeviceClass": "no request can be matched with devices",
+    "DeviceTaintRule": "taints that an administrator put on devices by rule are missed",
+    "Event": "what the scheduler and the kubelets said of a pod isn't shown",
+    "Lease": "a scheduler that doesn't run isn't noticed",
+    "PriorityClass": "whether a pod may preempt others is unknown",
+    "PodDisruptionBudget": "which pods may be evicted is unknown",
+    "ResourceQuota": "a workload that a quota holds back isn't explained",
+    "LimitRange": "a pod that a limit range refuses isn't explained",
+    "Namespace": "rules that select namespaces by label, and admin access to devices, are unknown",
+    "PersistentVolumeClaim": "a pod that waits for a volume isn't explained",
+    "PersistentVolume": "which nodes a pod's volumes bind it to is unknown",
+    "StorageClass": "how a pod's volumes would be made is unknown",
+    "CSINode": "how many volumes a node still takes is unknown",
+    "CSIStorageCapacity": "whether a new volume fits on a node is unknown",
+    "Workload": "gangs, or what Kueue holds back, aren't explained",
+    "PodGroup": "pods that wait for their gang aren't explained",
+    "DaemonSet": "a device driver that doesn't run isn't noticed",
+}
+_OTHERWISE = "what depends on it is unknown"
+_NEEDED = frozenset({"Pod", "Node", "ResourceSlice", "ResourceClaim", "DeviceClass"})
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A kind that is served and can't be read; `needed` if hardly anything can be answered without it."""
+
+    kind: str
+    reason: str
+    means: str
+    needed: bool
+
+
+@dataclass(slots=True)
+class Driver:
+    """What one driver publishes."""
+
+    name: str
+    nodes: set[str] = field(default_factory=set[str])
+    pools: set[str] = field(default_factory=set[str])
+    devices: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """What was found. `well` is "" for a server that is ready; `skew` is how many seconds its clock is ahead."""
+
+    name: str
+    host: str
+    well: str
+    skew: float
+    release: Release
+    gates: Asked
+    readable: tuple[str, ...]
+    missing: tuple[Missing, ...]
+    not_served: tuple[str, ...]
+    drivers: tuple[Driver, ...]
+    namespaces: tuple[str, ...]
+    requests: int
+
+    @property
+    def answerable(self) -> bool:
+        """Whether the questions can be answered at all."""
+        return not any(entry.needed for entry in self.missing)
+
+
+def check(kubeconfig: str | None, context: str | None, namespaces: Sequence[str] = ()) -> Checkup:
+    """Look at a cluster. Blocks; raises SourceError where not even the first question is answered."""
+    credentials = Credentials(kubeconfig, context)
+    credentials.load()
+    return anyio.run(_check, credentials, tuple(namespaces))
+
+
+async def _check(credentials: Credentials, namespaces: tuple[str, ...]) -> Checkup:
+    time, traffic = ServerTime(Clock()), Traffic()
+    door = Door(credentials, time, traffic)
+    try:
+        try:
+            served = await discover(door)
+        except Unanswered as error:
+            raise SourceError(credentials.name, str(error)) from None
+        except Refused as refusal:
+            raise SourceError(credentials.name, unwelcome(refusal)) from None
+        asked = await ask(door, 30.0)
+        targets = spread(served.targets, namespaces)
+        reasons: dict[str, str] = {kind: reason for (_, kind), reason in served.failed.items()}
+        limit = anyio.CapacityLimiter(_AT_ONCE)
+        async with anyio.create_task_group() as tasks:
+            for target in targets:
+                tasks.start_soon(_try, door, target, limit, reasons)
+        drivers = await _drivers(door, [target for target in targets if target.read.type is ResourceSlice])
+        present = {(target.read.group, target.read.kind) for target in targets}
+        return Checkup(
+            name=credentials.name,
+            host=credentials.host,
+            well=await _well(door),
+            skew=time.skew,
+            release=Releases(asked=asked).of({}, targets, 0.0, 1.0),
+            gates=asked,
+            readable=tuple(dict.fromkeys(target.read.kind for target in targets if target.read.kind not in reasons)),
+            missing=tuple(_missing(kind, reason) for kind, reason in sorted(reasons.items())),
+            not_served=_not_served({*present, *served.failed}),
+            drivers=drivers,
+            namespaces=namespaces,
+            requests=traffic.total.requests,
+        )
+    finally:
+        await door.aclose()
+
+
+def _not_served(known: set[tuple[str, str]]) -> tuple[str, ...]:
+    """Whole API groups by their name, kinds of groups that are served otherwise by theirs."""
+    groups = {group for group, _ in known}
+    return tuple(
+        dict.fromkeys(entry.kind if entry.group in groups else entry.group for entry in READ if (entry.group, entry.kind) not in known)
+    )
+
+
+async def _try(door: Door, target: Target, limit: anyio.CapacityLimiter, reasons: dict[str, str]) -> None:
+    async with limit:
+        try:
+            await door.json(target.path, {"limit": "1"}, purpose=target.read.kind)
+        except Refused as refusal:
+            inside = f" in {target.namespace}" if target.namespace else " in all namespaces" if target.read.namespaced else ""
+            said = f"not permitted{inside}" if refusal.status == 403 else f"the API server answers {refusal}{inside}"
+            reasons.setdefault(target.read.kind, said)
+        except (Unanswered, SourceError) as error:
+            reasons.setdefault(target.read.kind, str(error))
+
+
+async def _well(door: Door) -> str:
+    try:
+        await door.text("/readyz", purpose="heartbeat", within=10.0)
+    except Refused as refusal:
+        return "" if refusal.status in (401, 403, 404) else f"it isn't ready ({refusal.status})"
+    except (Unanswered, SourceError) as error:
+        return str(error)
+    return ""
+
+
+async def _drivers(door: Door, targets: Sequence[Target]) -> tuple[Driver, ...]:
+    """Who publishes devices. A slice that can't be read is left to the answers, which name it."""
+    found: dict[str, Driver] = {}
+    for target in targets:
+        token = ""
+        while True:
+            params = {"limit": str(_PAGE)} | ({"continue": token} if token else {})
+            try:
+                body = await door.json(target.path, params, purpose=target.read.kind)
+            except (Refused, Unanswered, SourceError):
+                break
+            for item in body.get("items") or ():
+                try:
+                    piece = decode({**item, "kind": target.read.kind, "apiVersion": target.api_version})
+                except DecodeError:
+                    continue
+                if isinstance(piece, ResourceSlice):
+                    driver = found.setdefault(piece.driver, Driver(piece.driver))
+                    driver.devices += len(piece.devices)
+                    driver.pools.add(piece.pool)
+                    if piece.node_selection.node_name:
+                        driver.nodes.add(piece.node_selection.node_name)
+            metadata: Any = body.get("metadata") or {}
+            token = str(metadata.get("continue") or "")
+            if not token:
+                break
+    return tuple(sorted(found.values(), key=lambda driver: (-driver.devices, driver.name)))
+
+
+def _missing(kind: str, reason: str) -> Missing:
+    return Missing(kind, reason, MEANS.get(kind, _OTHERWISE), kind in _NEEDED)
+
+
+def hidden(namespaces: Sequence[str]) -> tuple[str, ...]:
+    """Kinds of which objects outside `namespaces` would matter too."""
+    return tuple(kind.KIND for kind in ELSEWHERE) if namespaces else ()
