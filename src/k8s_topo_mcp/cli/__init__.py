@@ -1,0 +1,54 @@
+"""The command line: `k8s-topo-mcp COMMAND`, also installed as `kubectl-topo`, so that `kubectl topo COMMAND` works.
+
+Answers go to stdout, progress to stderr and only on a terminal. What the exit status means is in `exits.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from k8s_topo_mcp import __version__
+from k8s_topo_mcp.cli import exits
+
+COMMANDS = ("explain", "fits", "topology", "changes", "call", "tools", "serve", "snapshot", "doctor", "rbac", "demo")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every command with its options; a command module has `HELP`, `add_arguments(parser)` and `run(options) -> int`."""
+    top = argparse.ArgumentParser(
+        prog="kubectl topo" if os.path.basename(sys.argv[0]) == "kubectl-topo" else "k8s-topo-mcp",
+        description="Why accelerator pods are Pending, whether a claim fits, and what the hardware looks like. Reads only.",
+        epilog="Exit status: 0 answered · 2 bad input · 3 blocked (only with --exit-code) · 4 source unreadable"
+        " · 5 answered, but some kinds were unreadable",
+    )
+    top.add_argument("--version", action="version", version=f"k8s-topo-mcp {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = import_module(f"k8s_topo_mcp.cli.{name}")
+        sub = commands.add_parser(name, help=module.HELP, description=module.HELP)
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status. A closed pipe and Ctrl-C end it quietly."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # Names and messages of a cluster can hold any character; a terminal of another encoding must not stop the answer.
+            stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    options = parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader has left (`| head`). Python would complain once more while closing stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return exits.ANSWERED
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED

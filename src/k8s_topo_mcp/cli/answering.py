@@ -1,0 +1,61 @@
+"""One question on the command line: load, ask, print, and say by the exit status how it went."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from k8s_topo_mcp.cli import exits, source
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of every command that prints an answer."""
+    parser.add_argument("--json", action="store_true", help="print the structured answer instead of the text")
+    parser.add_argument("--exit-code", action="store_true", help=f"exit with {exits.BLOCKED} when the answer names a blocker")
+    source.add_arguments(parser)
+
+
+def answer(options: argparse.Namespace, tool_name: str, arguments: Mapping[str, Any]) -> int:
+    """Answer one call of a tool and return the exit status."""
+    from k8s_topo_mcp.sources.source import SourceError
+    from k8s_topo_mcp.tools.asking import ask
+    from k8s_topo_mcp.tools.catalogue import find
+    from k8s_topo_mcp.tools.errors import ToolInputError
+
+    try:
+        tool = find(tool_name)
+        cluster = source.chosen(options, watch=False)
+        cluster.start()
+        try:
+            view = cluster.view()
+        finally:
+            cluster.close()
+    except (ToolInputError, source.NoSource) as error:
+        return exits.refuse(str(error))
+    except SourceError as error:
+        # An option that says how to judge is the caller's input; the rest is the source.
+        return exits.refuse(str(error), exits.BAD_INPUT if error.where in ("as-of", "version", "gates") else exits.SOURCE_UNREADABLE)
+    try:
+        said = ask(tool, view, arguments)
+    except ToolInputError as error:
+        return exits.refuse(str(error))
+    structured = said.structured()
+    if options.json:
+        print(json.dumps(structured, ensure_ascii=False, indent=2))
+    else:
+        print(coloured(said.report))
+    if options.exit_code and structured.get("blocker"):
+        return exits.BLOCKED
+    return exits.ANSWERED_IN_PART if view.unreadable else exits.ANSWERED
+
+
+def coloured(report: str) -> str:
+    """The report with its headline in bold, where a person reads it on a terminal that shows colours."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return report
+    headline, newline, rest = report.partition("\n")
+    return f"\x1b[1m{headline}\x1b[0m{newline}{rest}"

@@ -1,0 +1,108 @@
+"""`doctor`: can a live cluster be read, by whom, how much of it, and what is missing; in plain words."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from k8s_topo_mcp.cli import exits, source
+
+if TYPE_CHECKING:
+    from k8s_topo_mcp.releases import Release
+    from k8s_topo_mcp.sources.live.checkup import Checkup
+
+HELP = "Look whether a live cluster can be read: release, gates, permissions, drivers, and what that means for answers."
+_WIDTH = 140
+_SKEW = 5.0
+_NO_CLUSTER = "no live cluster to look at: give --kubeconfig FILE, set $KUBECONFIG, have ~/.kube/config, or run in a pod with an account."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    source.add_live_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Look and tell. 0: everything can be read; 5: not everything; 4: the cluster, or what nothing can be said without, can't be."""
+    from k8s_topo_mcp.sources.live.checkup import check
+    from k8s_topo_mcp.sources.source import SourceError
+
+    try:
+        source.require_live(options, _NO_CLUSTER)
+        namespaces = source.namespaces(options.namespaces)
+    except source.NoSource as error:
+        return exits.refuse(str(error))
+    try:
+        found = check(options.kubeconfig, options.context, namespaces)
+    except SourceError as error:
+        return exits.refuse(str(error), exits.SOURCE_UNREADABLE)
+    for label, text in told(found):
+        print(textwrap.fill(text, _WIDTH, initial_indent=f"{label:<11}", subsequent_indent=" " * 11, break_long_words=False))
+    if found.well or not found.answerable:
+        return exits.SOURCE_UNREADABLE
+    return exits.ANSWERED_IN_PART if found.missing or found.namespaces else exits.ANSWERED
+
+
+def told(found: Checkup) -> Iterable[tuple[str, str]]:
+    """The findings as (label, text)."""
+    from k8s_topo_mcp.rendering import clean
+    from k8s_topo_mcp.sources.live.checkup import hidden
+
+    yield "cluster", f"{clean(found.name, 100)} at {clean(found.host, 200)}: {clean(found.well, 200) or 'answers and is ready'}"
+    if abs(found.skew) > _SKEW:
+        direction = "ahead of" if found.skew > 0 else "behind"
+        yield "clock", f"the server's is {abs(found.skew):.0f} s {direction} this machine's; answers go by the server's"
+    yield "release", _release(found.release)
+    yield "gates", _gates(found)
+    yield "reads", f"{len(found.readable)} kinds, by GET alone ({found.requests} requests for this look)"
+    for entry in found.missing:
+        yield ("missing" if entry.needed else "lacks"), f"{entry.kind}: {clean(entry.reason, 160)}; {entry.means}"
+    if found.namespaces:
+        theirs = f"{', '.join(hidden(found.namespaces))} outside of {', '.join(found.namespaces)}"
+        yield "hidden", f"{theirs}: they hold nodes and devices too, so free is what nobody in these namespaces holds"
+    if found.not_served:
+        yield "not there", f"{', '.join(found.not_served)}: not served by this cluster, which is no fault"
+    yield "drivers", _drivers(found)
+    if any("not permitted" in entry.reason for entry in found.missing):
+        yield (
+            "next",
+            (
+                "permissions for a server in the cluster: k8s-topo-mcp rbac | kubectl apply -f - "
+                "(with --namespaces A,B for some namespaces only; then run doctor and serve with it too)"
+            ),
+        )
+    yield "note", "whoever may call a server sees what its account sees"
+
+
+def _release(release: Release) -> str:
+    how = {"observed": "as the server says", "inferred": "inferred", "assumed": "assumed"}.get(release.basis, release.basis)
+    return f"Kubernetes {release.version or release}, {how}" + (f"; {release.note}" if release.note else "")
+
+
+def _gates(found: Checkup) -> str:
+    known = [gate for gate in found.release.gates.values() if gate.basis == "observed"]
+    if known:
+        return f"{len(known)} known from the API server's /metrics"
+    reason = found.gates.gates_refused or "not said"
+    return (
+        f"/metrics can't be read ({reason}): gates are inferred from the objects, else assumed to have the release's defaults; "
+        "right would be get on the path /metrics, or --gates"
+    )
+
+
+def _drivers(found: Checkup) -> str:
+    from k8s_topo_mcp.rendering import clean
+
+    if not found.drivers:
+        if any(entry.kind == "ResourceSlice" for entry in found.missing):
+            return "unknown, as ResourceSlices can't be read"
+        return "no driver publishes devices (no ResourceSlice): only what device plugins count on nodes is known"
+    said = [
+        f"{clean(driver.name, 100)}: {driver.devices} devices in {len(driver.pools)} pool{'' if len(driver.pools) == 1 else 's'}"
+        + (f" on {len(driver.nodes)} nodes" if driver.nodes else "")
+        for driver in found.drivers[:8]
+    ]
+    rest = len(found.drivers) - len(said)
+    return " · ".join(said) + (f" · {rest} more" if rest else "")

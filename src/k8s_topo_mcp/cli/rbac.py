@@ -1,0 +1,36 @@
+"""`rbac`: the permissions that a server in a cluster needs, as manifests for `kubectl apply -f -`."""
+
+from __future__ import annotations
+
+import argparse
+
+from k8s_topo_mcp.cli import exits
+
+HELP = "Print the RBAC manifests for a server in the cluster: get, list and watch on what it reads, nothing else."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("--namespaces", metavar="A,B", help="for a server that runs with the same --namespaces")
+    parser.add_argument(
+        "--account-namespace", metavar="NAME", default="k8s-topo-mcp", help="where the ServiceAccount is (default: k8s-topo-mcp)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print."""
+    from k8s_topo_mcp.cli.source import NoSource, namespaces
+    from k8s_topo_mcp.sources.live import access
+
+    try:
+        names = namespaces(options.namespaces)
+        (home,) = namespaces(options.account_namespace) or ["k8s-topo-mcp"]
+    except (NoSource, ValueError) as error:
+        return exits.refuse(str(error))
+    print(
+        access.text(access.namespaced(names, home), access.NAMESPACED)
+        if names
+        else access.text(access.cluster_wide(home), access.CLUSTER_WIDE),
+        end="",
+    )
+    return exits.ANSWERED

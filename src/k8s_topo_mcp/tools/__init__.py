@@ -1,0 +1,1 @@
+"""The questions that the server answers: one module a tool, and what they share. `catalogue.TOOLS` lists them."""

@@ -1,0 +1,454 @@
+"""A finding in words: what was wanted, what is there. The only place where codes become sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from k8s_topo_mcp.diagnosis.evidence import Advice
+from k8s_topo_mcp.diagnosis.report import Alternative, CapacityLeft, Cause, CounterShort, Groups, LookAlike, Report, TaintCount, Trial
+from k8s_topo_mcp.findings import Finding
+from k8s_topo_mcp.objects import ObjectRef
+from k8s_topo_mcp.rendering import clean, fold, plural
+from k8s_topo_mcp.tools import evidence, gang_wording, layer_words
+from k8s_topo_mcp.tools.models import Behind, Blocker, Fact, Nearest, NotHelping, Remedy, Stage, Together
+
+MOST = 3
+"""Rows of one kind of fact."""
+
+SOURCE = 200
+"""Characters of an expression that are quoted."""
+
+VALUE = 400
+"""Characters of a value that a remedy replaces or puts in."""
+
+GROUPS = 4
+"""Values of an attribute whose devices are counted."""
+
+OBJECTS = 4
+"""Objects of one remedy that are named."""
+
+
+def named(about: ObjectRef | None) -> str | None:
+    """An object as a person names it: kind, then namespace/name."""
+    return None if about is None else clean(str(about), 160)
+
+
+def short(name: str) -> str:
+    """The last part of a qualified name."""
+    return name.rpartition("/")[2]
+
+
+def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, str]:
+    """(what is asked for, what there is), each a phrase that continues a sentence."""
+    if found.code in gang_wording.GANG_CODES:
+        return gang_wording.wanted_and_found(found)
+    value = found.text
+    match found.code:
+        case "SCHEDULING_GATED":
+            return f"scheduling gates {value('gates')}", "a controller has to remove them"
+        case "CLAIM_IN_FLIGHT":
+            return f"claim {value('claim')}", "another pod is being given it, and this release can't share it before that is written"
+        case "CLAIM_MISSING":
+            return f"ResourceClaim {value('claim')}", "it doesn't exist"
+        case "CLAIM_NOT_CREATED":
+            return f"a claim from template {value('template')} (entry {value('entry')})", "none has been generated yet"
+        case "TEMPLATE_MISSING":
+            return f"ResourceClaimTemplate {value('template')} (entry {value('entry')})", "it doesn't exist"
+        case "CLAIM_BEING_DELETED":
+            return f"ResourceClaim {value('claim')}", "it is being deleted"
+        case "CLAIM_OTHER_OWNER":
+            return f"ResourceClaim {value('claim')}", f"it was generated for {value('owner')}"
+        case "CLASS_MISSING":
+            near = value("nearest")
+            return f"DeviceClass {value('device_class')}", "it doesn't exist" + (f" (there are: {near})" if near else "")
+        case "NO_NODES":
+            return "a node", "the cluster has none"
+        case "NODE_NAME_MISMATCH":
+            return f"node {value('wanted')}", "there is no such node"
+        case "NODE_UNSCHEDULABLE":
+            return "a node that isn't cordoned", f"every node that would do is cordoned, such as {_node(found)}"
+        case "UNTOLERATED_TAINT":
+            return "a node without taints that it doesn't tolerate", f"nodes that would do have one, {value('taint')} on {_node(found)}"
+        case "NODE_AFFINITY_MISMATCH":
+            return f"a node with {value('requirement')}", "no node left has it"
+        case "NODE_AFFINITY_CONFLICT":
+            return f"a node with {value('requirement')}", "no node has several names"
+        case "INSUFFICIENT_RESOURCE":
+            return f"{value('asked')} {value('resource')}", f"no node left has more than {value('free')} free (of {value('allocatable')})"
+        case "RESOURCE_TOO_LARGE":
+            return f"{value('asked')} {value('resource')}", f"a whole node has {value('allocatable')}"
+        case "TOO_MANY_PODS":
+            return "a pod slot", f"{value('pods')} of {value('allowed')} are taken"
+        case "HOST_PORT_TAKEN":
+            return f"host port {value('port')}", f"pod {value('holder')} has it on the last node left"
+        case "POD_AFFINITY_UNMET":
+            return f"a node whose {value('key')} has a pod with {value('term')}", "no node left has one"
+        case "POD_ANTI_AFFINITY":
+            return "a node away from pods that it avoids", f"pod {value('holder')} is in {value('key')} {value('value')}"
+        case "REFUSED_BY_POD":
+            return "a node away from pods that avoid it", f"pod {value('holder')} in {value('key')} {value('value')} does"
+        case "SPREAD_KEY_MISSING":
+            return f"a node with label {value('key')} (topology spread)", "no node left has it"
+        case "SPREAD_SKEW":
+            return (
+                f"at most {value('max_skew')} more matching pods in one {value('key')} than in another",
+                f"{value('value')} has {value('pods')}, the least is {value('least')}",
+            )
+        case "VOLUME_CLAIM_MISSING":
+            return f"PersistentVolumeClaim {value('claim')}", "it doesn't exist"
+        case "VOLUME_CLAIM_NOT_CREATED":
+            return f"PersistentVolumeClaim {value('claim')}", "it hasn't been created for the ephemeral volume yet"
+        case "VOLUME_CLAIM_LOST":
+            return f"PersistentVolumeClaim {value('claim')}", f"its volume {value('volume')} is lost"
+        case "VOLUME_CLAIM_BEING_DELETED":
+            return f"PersistentVolumeClaim {value('claim')}", "it is being deleted"
+        case "VOLUME_CLAIM_OTHER_OWNER":
+            return f"PersistentVolumeClaim {value('claim')}", f"it wasn't created for pod {value('pod')}"
+        case "VOLUME_CLAIMS_UNBOUND":
+            return "bound PersistentVolumeClaims", f"not bound: {value('claims')}"
+        case "VOLUME_MISSING":
+            return f"PersistentVolume {value('volume')} of claim {value('claim')}", "it doesn't exist"
+        case "VOLUME_NODE_AFFINITY":
+            return f"a node that reaches volume {value('volume')} of claim {value('claim')}", "no node left does"
+        case "NO_VOLUME_TO_BIND":
+            return f"a volume for claim {value('claim')}", value("why")
+        case "STORAGE_SHORT":
+            return f"{value('asked')} of storage for claim {value('claim')}", "no storage that a node left can reach has as much room"
+        case "VOLUME_ZONE":
+            return f"a node with {value('key')} {value('wanted')} (volume {value('volume')})", "no node left has it"
+        case "DISK_CONFLICT":
+            return f"the disk of volume {value('volume')}", f"pod {value('holder')} uses it"
+        case "CLAIM_OF_ONE_POD":
+            return f"claim {value('claim')}, which one pod may use at a time", f"pod {value('holder')} uses it"
+        case "VOLUME_LIMIT":
+            return (
+                f"{value('asked')} more volumes of {value('driver')} on one node",
+                f"{value('attached')} of {value('limit')} are attached",
+            )
+        case "CSI_DRIVER_MISSING":
+            return f"a node with CSI driver {value('driver')}", "no node left runs it"
+        case "NODE_FEATURE_MISSING":
+            return f"a node that declares {value('features')}", "no node left does"
+        case "CLAIM_ALLOCATED_ELSEWHERE":
+            return f"claim {value('claim')}", f"it is allocated on {value('nodes') or 'other nodes'}"
+        case "NO_DEVICES":
+            return f"a device of class {value('device_class')}", "no ResourceSlice offers any device"
+        case "CLASS_NO_MATCH":
+            offered = f"; published here: {fold(cause.drivers)}" if cause is not None and cause.drivers else ""
+            return f"a device of class {value('device_class')}", f"no device passes the class's selectors{offered}"
+        case "SELECTOR_NO_MATCH":
+            return _selector(found, cause)
+        case "NOT_ENOUGH_DEVICES":
+            return f"{value('needed')} devices on one node", f"no node has more than {value('present')} that match, held or not"
+        case "DEVICES_IN_USE":
+            return _in_use(found, cause)
+        case "DEVICES_TAINTED":
+            return (
+                f"{plural(found.number('needed'), 'device')} on one node",
+                f"{plural(found.number('tainted'), 'more free device')} would do but for taint {value('taint')}, which isn't tolerated",
+            )
+        case "POOL_INCOMPLETE":
+            return f"devices of pool {value('pool')}", f"its driver hasn't published all of it ({value('reason')}), so none of it is used"
+        case "POOL_INVALID":
+            return f"devices of pool {value('pool')}", f"the pool contradicts itself ({value('reason')}), so none of it is used"
+        case "COUNTERS_EXHAUSTED":
+            if not value("counter"):
+                return "partitions on one node", "the shared counters of the devices there don't allow it"
+            return (
+                "partitions on one node",
+                f"what else is in use there leaves too little of {value('counter')} ({value('needed')} needed, {value('left')} left)",
+            )
+        case "CAPACITY_SHORT":
+            rounded = f", rounded to {value('rounded')}" if value("rounded") != value("asked") else ""
+            return f"{value('asked')} of {value('capacity')} on one device{rounded}", f"at most {value('left')} is left"
+        case "CAPACITY_MISSING":
+            return f"a device with capacity {value('capacity')}", "no matching device has one of that name"
+        case "CONSTRAINT_UNSATISFIABLE":
+            return _constraint(found, cause)
+        case "CONSTRAINT_ATTRIBUTE_MISSING":
+            verb = "agree" if value("kind") == "matchAttribute" else "differ"
+            who = f" of request {cause.funnel.name}" if cause is not None and cause.funnel is not None else ""
+            return f"devices that {verb} in {value('attribute')}", f"no matching device{who} publishes that attribute"
+        case "REQUESTS_COMPETE":
+            if "," not in value("requests"):
+                return _alone(found, cause)
+            return f"requests {value('requests')} on one node", "each fits alone, but not all of them together"
+        case "RELEASE_MISSES":
+            return "what a correct search finds", f"this release misses it: {value('effect')}"
+        case "ORDER_DEPENDENT":
+            return (
+                "a verdict",
+                "a solution exists, but whether it is found depends on the order of pools, which this release leaves to chance",
+            )
+        case "SEARCH_BOUND":
+            return "a verdict", f"{value('why')} ({value('proven')})"
+        case "FILTER_TIMEOUT":
+            where = value("nodes")
+            took = f"on {where} the scheduler's own search takes at least {value('steps')} steps and likely times out"
+            return "a search that ends within the filter's 10 s", f"{took}, although other nodes fit"
+        case "SCHEDULER_CRASH":
+            return "a request that this release can judge", f"its scheduler crashes: {value('error')}"
+        case "CEL_KEY_MISSING":
+            have, of = found.number("having"), found.number("of")
+            there = "no device publishes it" if not have else f"{of - have} of {of} devices don't publish it"
+            return f"attribute '{value('key')}'", there
+        case "CEL_ERROR":
+            what = "derived attribute" if value("selector").startswith("derived") else "selector"
+            return f"a {what} that can be evaluated", f"it fails on device {value('device')}: {value('error')}"
+        case "CEL_COMPILE_ERROR":
+            return "a selector that compiles", value("error").partition("\n")[0]
+        case "ALL_POOL_UNUSABLE":
+            return "all devices", f"pool {value('pool')} is {value('state')}"
+        case "ALL_CONSTRAINT":
+            return "all devices", f"device {value('device')} breaks a constraint of the claim"
+        case "TOO_MANY_RESULTS":
+            return f"{value('asked')} devices in one claim", f"a claim can have {value('limit')}"
+        case "FEATURE_OFF":
+            return f"feature {value('feature')}", "it is off in this cluster"
+        case "REQUEST_NOT_SUPPORTED" | "CAPACITY_NOT_REPRESENTABLE":
+            return "a request that the scheduler accepts", value("problem")
+        case "NOT_MODELLED":
+            return "a verdict", value("what")
+        case _:
+            return layer_words.phrase(found)
+
+
+def _selector(found: Finding, cause: Cause | None) -> tuple[str, str]:
+    near = cause.near if cause is not None else None
+    count = found.number("needed")
+    devices = "a device" if count == 1 else f"{count} devices"
+    passes = "passes" if count == 1 else "pass"
+    matching = found.number("matching")
+    if matching:
+        return f"{devices} that {passes} {found.text('selector')}", f"no node has more than {matching}"
+    if near is None:
+        return f"{devices} that {passes} {found.text('selector')}", f"none of {found.number('before')} does"
+    best = f"{near.best} ({near.also})" if near.also else near.best
+    extreme = {">": "largest", ">=": "largest", "<": "smallest", "<=": "smallest"}.get(near.operator)
+    have = f"the {extreme} here is {best}" if extreme else f"published here: {fold([text for text, _ in near.values])}"
+    return f"{devices} with {short(near.subject)} {near.operator} {near.wanted}", have
+
+
+def _alone(found: Finding, cause: Cause | None) -> tuple[str, str]:
+    """One request whose devices match, but not together."""
+    request = found.text("requests")
+    if cause is None or cause.funnel is None:
+        return f"request {request} on one node", "devices match, but no allowed combination of them is large enough"
+    counted = cause.funnel
+    asked = f"{plural(counted.needed, 'device')} of class {counted.request.class_name} on one node (request {request})"
+    best = counted.stages[-1].best
+    return (
+        asked,
+        f"up to {plural(best, 'device')} of a node {'matches' if best == 1 else 'match'}, but not so many of them can be used together",
+    )
+
+
+def _in_use(found: Finding, cause: Cause | None) -> tuple[str, str]:
+    needed, present, free = found.number("needed"), found.number("present"), found.number("free")
+    groups = cause.groups if cause is not None else None
+    if groups is not None and len(groups.requests) > 1:
+        names = " and ".join(groups.requests)
+        verb = "share one" if groups.kind == "matchAttribute" else "differ in"
+        return f"devices for requests {names} that {verb} {short(groups.attribute)}", "those that do are held by other claims"
+    where = f"with one {short(groups.attribute)}" if groups is not None else "on one node"
+    of_class = f" of class {cause.funnel.request.class_name}" if cause is not None and cause.funnel is not None else ""
+    return (
+        f"{plural(needed, 'device')}{of_class} {where}",
+        f"{present} exist at most, {free} of them free; other claims hold the rest" if free != present else "other claims hold them",
+    )
+
+
+def _constraint(found: Finding, cause: Cause | None) -> tuple[str, str]:
+    needed, largest = found.number("needed"), found.number("largest")
+    attribute = short(found.text("attribute"))
+    of_class = f" of class {cause.funnel.request.class_name}" if cause is not None and cause.funnel is not None else ""
+    names = " and ".join(cause.groups.requests) if cause is not None and cause.groups is not None else ""
+    if found.text("kind") == "distinctAttribute":
+        return (
+            f"{needed} devices{of_class} that all differ in {attribute}",
+            f"no node has more than {plural(largest, 'different value')} among free devices",
+        )
+    if largest >= needed:
+        return f"requests {names} with one {attribute}", "no value is shared by enough devices of all of them"
+    what = f"{needed} devices{of_class}" if len(cause.groups.requests if cause and cause.groups else ()) < 2 else f"requests {names}"
+    return f"{what} with one {attribute}", f"no node here has more than {largest} with the same {attribute}"
+
+
+def blocker(cause: Cause) -> Blocker:
+    """The structured blocker of a cause."""
+    found = cause.finding
+    expected, actual = wanted_and_found(found, cause)
+    near = cause.near
+    return Blocker(
+        code=found.code,
+        object=named(found.object),
+        field=clean(found.field, 120) or None,
+        source=_source(found),
+        expected=clean(expected, 240),
+        actual=clean(actual, 240),
+        nodes=None if cause.open_nodes in (0, cause.nodes) else f"{cause.open_nodes} of {cause.nodes}",
+        stages=stages(cause),
+        nearest=None
+        if near is None or found.code != "SELECTOR_NO_MATCH"
+        else Nearest(
+            value=clean(f"{short(near.subject)} = {near.best}", 120),
+            count=near.count,
+            example=clean(near.example if near.example != near.best else "", 80) or None,
+            short_by=clean(near.short_by, 40) or None,
+        ),
+        largest=None
+        if cause.groups is None or cause.groups.kind != "matchAttribute" or len(cause.groups.requests) > 1
+        else Together(
+            attribute=clean(short(cause.groups.attribute), 80),
+            free=cause.groups.largest_free,
+            all=cause.groups.largest_all,
+            without=cause.groups.without or None,
+        ),
+        published=tuple(clean(key, 80) for key in cause.keys[:12]),
+        facts=tuple(Fact(about=about, text=clean(said, 240)) for about, said in facts(cause)),
+    )
+
+
+def facts(cause: Cause) -> list[tuple[str, str]]:
+    """What was worked out after the failure, as (label, text)."""
+    found: list[tuple[str, str]] = []
+    found += [("counters", text) for text in _counters(cause.counters)]
+    if cause.capacity is not None:
+        found.append(("capacity", _capacity(cause.capacity)))
+    if len(cause.taints) > 1 or any(entry.rule for entry in cause.taints):
+        found += [("taint", _taint(entry)) for entry in cause.taints[:MOST]]
+    found += [("tries", f"{number}. {_alternative(entry)}") for number, entry in enumerate(cause.alternatives[: 2 * MOST], start=1)]
+    if cause.groups is not None and cause.groups.values:
+        found.append(("values", _table(cause.groups)))
+    if cause.look_alike is not None:
+        found.append(("look-alike", _look_alike(cause.look_alike)))
+    if cause.conflict:
+        found.append(("together", f"no node can hold all of: {' · '.join(cause.conflict)}"))
+    if cause.order:
+        found.append(("order", "a request for all devices takes them as they come, so the order of the requests decides"))
+    found += [evidence.words(entry) for entry in cause.evidence]
+    return found
+
+
+def _counters(short: Sequence[CounterShort]) -> Iterator[str]:
+    """What a device lacks of one counter set, in one line."""
+    sets: dict[tuple[str, str], list[CounterShort]] = {}
+    for entry in short:
+        sets.setdefault((entry.counter_set, entry.device), []).append(entry)
+    for (counter_set, device), entries in sets.items():
+        lacks = " · ".join(f"{entry.counter} {entry.needed} needed, {entry.left} of {entry.total} left" for entry in entries)
+        takers = dict.fromkeys(name + (f" (claim {claim})" if claim else "") for entry in entries for name, claim in entry.takers)
+        taken = f"; taken by {fold(list(takers))}" if takers else ""
+        yield f"{device} draws on {counter_set}: {lacks}{taken}"
+
+
+def _node(found: Finding) -> str:
+    """The node that a finding is about."""
+    return found.object.name if found.object is not None else "a node"
+
+
+def _capacity(entry: CapacityLeft) -> str:
+    asked = f"{entry.asked} asked" if entry.asked else f"{entry.rounded} asked (none named: the default)"
+    rounded = f", rounded to {entry.rounded}" if entry.asked and entry.rounded != entry.asked else ""
+    refusal = f"; {entry.refusal}" if entry.refusal else ""
+    return f"{short(entry.capacity)}: {asked}{rounded}, {entry.left} of {entry.total} left on {entry.device}, the most{refusal}"
+
+
+def _taint(entry: TaintCount) -> str:
+    by = f"DeviceTaintRule {entry.rule}" if entry.rule else "the slice"
+    return f"{entry.taint} on {plural(entry.devices, 'free device')}, by {by}"
+
+
+def _alternative(entry: Alternative) -> str:
+    if entry.finding is None:
+        return f"{entry.name}: fits by itself, but not with the rest"
+    expected, actual = wanted_and_found(entry.finding)
+    return f"{entry.name}: {entry.finding.code}: {expected}; {actual}"
+
+
+def _table(groups: Groups) -> str:
+    several = len(groups.requests) > 1
+
+    def cell(counts: Sequence[int]) -> str:
+        return " ".join(f"{name} {count}" for name, count in zip(groups.requests, counts, strict=True)) if several else str(counts[0])
+
+    shown = " · ".join(f"{value}: {cell(counts)}" for value, counts in groups.values[:GROUPS])
+    more = f" · {len(groups.values) - GROUPS} more" if len(groups.values) > GROUPS else ""
+    return f"{short(groups.attribute)} on {groups.node}, free: {shown}{more}"
+
+
+def _look_alike(entry: LookAlike) -> str:
+    same = f", equal on {entry.agreeing} of {entry.both} that publish both" if entry.both else ""
+    return f"{entry.attribute} is published by {entry.published} of {entry.of}{same}"
+
+
+def _source(found: Finding) -> str | None:
+    values = found.values
+    if "expression" in values:
+        return clean(str(values["expression"]), SOURCE)
+    if "kind" in values and "attribute" in values:
+        return clean(f"{values['kind']} {values['attribute']}", SOURCE)
+    return clean(layer_words.source(found), SOURCE) or None
+
+
+def stages(cause: Cause) -> tuple[Stage, ...]:
+    """The funnel as far as it says something: up to the stage where it runs dry."""
+    if cause.funnel is None:
+        return ()
+    shown: list[Stage] = []
+    for stage in cause.funnel.stages:
+        if stage.kind == "untainted" and shown and shown[-1].left == stage.left:
+            continue
+        shown.append(Stage(name=clean(stage.name, 80), left=stage.left))
+        if stage.left == 0:
+            break
+    return tuple(shown)
+
+
+def behind(report: Report) -> tuple[Behind, ...]:
+    return tuple(Behind(code=found.code, object=named(found.object), field=clean(found.field, 120) or None) for found in report.behind[:4])
+
+
+def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tuple[Remedy, ...]:
+    """The first of what helps. Object, field and present value are left out where they are the blocker's own, the way to apply where it was
+    just said."""
+    found: list[Remedy] = []
+    said = ""
+    for trial in trials[:limit]:
+        change = trial.change
+        thing, field = named(change.about), clean(change.field, 120) or None
+        apply = clean(change.apply, 300)
+        found.append(
+            Remedy(
+                change=clean(change.text, 160),
+                object=None if about is not None and thing == about.object else thing,
+                objects=tuple(clean(str(each), 160) for each in change.objects[:OBJECTS]),
+                field=None if about is not None and field == about.field else field,
+                from_=None if about is not None and clean(change.before, SOURCE) == about.source else clean(change.before, VALUE) or None,
+                to=clean(change.after, VALUE) or None,
+                checked=True,
+                starts=trial.fit,
+                of=trial.of,
+                nodes=len(trial.nodes),
+                examples=tuple(clean(name, 80) for name in trial.nodes[:4]) if trial.of is None else (),
+                keeps_intent=change.keeps_intent,
+                apply=None if apply == said else apply or None,
+            )
+        )
+        said = apply
+    return tuple(found)
+
+
+def advised(entry: Advice) -> Remedy:
+    """What helps, but not by what the model can re-run. `nodes` are those of a part that was."""
+    fits = tuple(clean(name, 80) for name in entry.nodes[:4])
+    return Remedy(change=clean(entry.text, 200), checked=False, nodes=len(entry.nodes) or None, examples=fits)
+
+
+def vain(entry: Advice) -> NotHelping:
+    """What doesn't help, as a matter of how the components work."""
+    return NotHelping(change=clean(entry.text, 200), checked=False)
+
+
+def not_helping(trial: Trial) -> NotHelping:
+    return NotHelping(change=clean(trial.change.text, 160), why=clean(trial.why, 160) or None, checked=True)

@@ -1,0 +1,114 @@
+"""`doctor`: what it says of a cluster, and its exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fault_injection.replay import Server, serve
+from k8s_topo_mcp.cli import main
+
+FOUR = str(Path(__file__).parents[1] / "scenes" / "four-h100-nodes")
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serve(FOUR, token="canary-4be1d0c8f2") as made:
+        yield made
+
+
+@pytest.fixture
+def kubeconfig(server: Server, tmp_path: Path) -> str:
+    return str(server.kubeconfig(tmp_path / "config"))
+
+
+def lines(capsys: Captured) -> list[tuple[str, str]]:
+    """(label, text), with broken lines joined."""
+    found: list[tuple[str, str]] = []
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "canary" not in out
+    for line in out.splitlines():
+        label, text = line[:11].strip(), line[11:]
+        if label:
+            found.append((label, text))
+        else:
+            found[-1] = (found[-1][0], f"{found[-1][1]} {text}")
+    return found
+
+
+def test_a_cluster_that_can_be_read_is_well(server: Server, kubeconfig: str, capsys: Captured) -> None:
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 0
+    said = lines(capsys)
+    found = dict(said)
+    assert found["cluster"] == f"replay at {server.url}: answers and is ready"
+    assert found["release"].startswith("Kubernetes 1.37")
+    assert "known from the API server's /metrics" in found["gates"]
+    assert found["drivers"].startswith("gpu.nvidia.com: 32 devices in 4 pools on 4 nodes")
+    assert not {"missing", "lacks", "hidden", "next", "clock"} & set(found)
+    assert server.writes == []
+    # One object of each kind is enough to learn whether it may be read; only slices are read whole, for their drivers.
+    listed = [request for request in server.requests if request.path.endswith("/pods")]
+    assert [request.query.get("limit") for request in listed] == ["1"]
+
+
+def test_what_may_not_be_read_is_named_with_what_that_means(server: Server, kubeconfig: str, capsys: Captured) -> None:
+    server.faults.on("forbidden", None, "resourcequotas")
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 5
+    found = dict(lines(capsys))
+    assert found["lacks"] == "ResourceQuota: not permitted in all namespaces; a workload that a quota holds back isn't explained"
+    assert "k8s-topo-mcp rbac" in found["next"]
+    assert "missing" not in found
+    server.faults.on("forbidden", None, "resourceslices.resource.k8s.io")
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 4
+    found = dict(lines(capsys))
+    assert found["missing"] == "ResourceSlice: not permitted; no device is known, so no claim can be judged"
+    assert found["drivers"] == "unknown, as ResourceSlices can't be read"
+
+
+def test_some_namespaces_alone_are_some_of_the_truth(server: Server, kubeconfig: str, capsys: Captured) -> None:
+    server.faults.on("forbidden", "secret-team", "pods")
+    assert main(["doctor", "--kubeconfig", kubeconfig, "--namespaces", "default"]) == 5
+    found = dict(lines(capsys))
+    assert found["hidden"].startswith("Pod, ResourceClaim, Lease")
+    assert "outside of default" in found["hidden"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "label", "said"),
+    [
+        ("etcd", 4, "cluster", "it isn't ready (500)"),
+        ("clock=-3600", 0, "clock", "behind this machine's"),
+        ("not-served@devicetaintrules.resource.k8s.io", 0, "not there", "DeviceTaintRule"),
+        ("not-served@pods", 4, "missing", "Pod: the API server doesn't serve it; no pod can be explained"),
+    ],
+)
+def test_faults_are_told(fault: str, status: int, label: str, said: str, server: Server, kubeconfig: str, capsys: Captured) -> None:
+    server.faults.specify(fault)
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == status
+    assert any(name == label and said in text for name, text in lines(capsys))
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("unauthorized", "error: replay: the API server doesn't accept the credentials (401)"),
+        ("reset", "error: replay: http://127.0.0.1:"),
+        ("truncated", "error: replay: an answer that isn't JSON, or was cut short"),
+    ],
+)
+def test_a_cluster_that_cannot_be_asked_is_one_line(fault: str, said: str, server: Server, kubeconfig: str, capsys: Captured) -> None:
+    server.faults.specify(fault)
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 4
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(said)
+    assert err.count("\n") == 1
+
+
+def test_without_a_cluster_the_ways_to_name_one_are_said(capsys: Captured) -> None:
+    assert main(["doctor"]) == 2
+    assert capsys.readouterr().err.startswith("error: no live cluster to look at: give --kubeconfig FILE")

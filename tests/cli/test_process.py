@@ -1,0 +1,99 @@
+"""The command line as a process: pipes, signals, terminals."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "k8s_topo_mcp"]
+
+
+def on_terminal(*arguments: str, **environment: str) -> str:
+    """What a terminal shows of a command that ends by itself."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update({"TERM": "xterm", **environment})
+        os.execv(COMMAND[0], [*COMMAND, *arguments])
+    shown = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # how Linux says that the other side has closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    return shown.decode()
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    process = subprocess.Popen([*COMMAND, "tools", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+    process.stderr.close()
+
+
+def test_installed_under_both_names() -> None:
+    for name, shown in (("k8s-topo-mcp", "k8s-topo-mcp"), ("kubectl-topo", "kubectl topo")):
+        program = Path(sys.executable).parent / name
+        said = subprocess.run([str(program), "--help"], capture_output=True, text=True, check=True).stdout
+        assert said.startswith(f"usage: {shown} ")
+
+
+def test_a_terminal_gets_colour_and_progress_that_is_gone_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    shown = on_terminal("explain", "trainer-0", "--demo")
+    assert "\x1b[1mdefault/trainer-0 is blocked" in shown
+    left = re.sub(r"[^\n]*\x1b\[K", "", shown)
+    assert "reading" not in left
+
+
+def test_no_color_is_respected() -> None:
+    assert "\x1b[1m" not in on_terminal("explain", "trainer-0", "--demo", NO_COLOR="1")
+
+
+def test_ctrl_c_ends_serve_at_once_although_stdin_stays_open() -> None:
+    process = subprocess.Popen([*COMMAND, "serve", "--demo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    # An answer shows that it serves.
+    process.stdin.write(
+        b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
+        b'"clientInfo":{"name":"t","version":"1"}}}\n'
+    )
+    process.stdin.flush()
+    assert select.select([process.stdout], [], [], 120)[0]
+    assert b'"id":1' in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert process.stderr.read() == b""
+    for stream in (process.stdin, process.stdout, process.stderr):
+        stream.close()
+
+
+def test_serve_writes_nothing_but_the_protocol_to_stdout() -> None:
+    done = subprocess.run([*COMMAND, "serve", "--demo"], input=b"", capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
+def test_the_demo_asks_and_answers() -> None:
+    done = subprocess.run([*COMMAND, "demo"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    assert done.stderr == ""
+    assert done.stdout.count("\n> ") == 5
+    for pod in ("trainer-0", "vlm-0", "encoder-0"):
+        assert f"\ndefault/{pod}" in done.stdout
+    assert "productName" in done.stdout

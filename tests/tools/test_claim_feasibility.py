@@ -1,0 +1,140 @@
+"""claim_feasibility as a caller meets it: what is asked about, the words, the errors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from k8s_topo_mcp.tools.asking import ask
+from k8s_topo_mcp.tools.catalogue import find
+from k8s_topo_mcp.tools.errors import NotFound, ToolInputError
+from k8s_topo_mcp.tools.models import Answer
+from k8s_topo_mcp.view import ClusterView
+from tests.diagnosis.clusters import DRIVER, asking, claim, cluster, device_class, gpus, held, node, pod, pool, request
+from tests.diagnosis.gangs import ON, members, pod_group
+from tests.diagnosis.layers.objects import daemon_set
+
+TWO = (node("n1"), node("n2"), device_class(), pool(gpus(4), "n1"), pool(gpus(4), "n2"))
+
+
+def asked(view: ClusterView, **arguments: Any) -> Answer:
+    return ask(find("claim_feasibility"), view, arguments)
+
+
+def test_a_claim_that_fits_says_where_with_which_devices_and_how_often() -> None:
+    answer = asked(cluster(*TWO, claim("c", request("r", 3))), claim="c").structured()
+    assert answer["verdict"] == "fits"
+    assert [(row["node"], row["devices"]) for row in answer["nodes"]] == [
+        ("n1", ["gpu-0", "gpu-1", "gpu-2"]),
+        ("n2", ["gpu-0", "gpu-1", "gpu-2"]),
+    ]
+    assert answer["copies"] == 2
+
+
+def test_only_the_nodes_that_are_named_are_judged() -> None:
+    assert asked(cluster(*TWO, claim("c")), claim="c", nodes=["n2"]).structured()["of_nodes"] == 1
+
+
+def test_a_node_that_does_not_exist_is_an_error_with_the_nearest() -> None:
+    with pytest.raises(NotFound, match=r'node "n11" not found\. Nearest: n1'):
+        asked(cluster(*TWO, claim("c")), claim="c", nodes=["n11"])
+
+
+def test_a_claim_that_does_not_exist_is_an_error_with_the_nearest() -> None:
+    with pytest.raises(NotFound, match=r'claim "default/trainr" not found\. Nearest: default/trainer'):
+        asked(cluster(*TWO, claim("trainer")), claim="trainr")
+
+
+def test_without_or_with_two_subjects_the_question_is_refused() -> None:
+    for arguments in ({}, {"claim": "c", "pod": "p"}):
+        with pytest.raises(ToolInputError, match="exactly one of manifest, pod and claim"):
+            asked(cluster(*TWO, claim("c")), **arguments)
+
+
+def test_ignoring_holders_asks_whether_it_could_ever_fit() -> None:
+    view = cluster(
+        *TWO, held("a", [f"gpu-{place}" for place in range(4)], "n1"), held("b", [f"gpu-{place}" for place in range(4)], "n2"), claim("c")
+    )
+    assert asked(view, claim="c").structured()["verdict"] == "no"
+    assert asked(view, claim="c", ignore_holders=True).structured()["verdict"] == "fits"
+
+
+def test_a_claim_that_is_allocated_is_judged_as_if_it_had_to_be_allocated_anew() -> None:
+    report = asked(cluster(*TWO, held("c", [f"gpu-{place}" for place in range(4)], "n1")), claim="c").report
+    assert report.startswith("Yes: the claim fits on 2 nodes of 2.")
+    assert "it is allocated now" in report
+
+
+def test_a_pod_that_runs_is_judged_as_if_it_had_to_be_scheduled_anew() -> None:
+    view = cluster(*TWO, held("c", ["gpu-0"], "n1", "p"), pod("p", ("c",), on="n1"))
+    assert "it runs on n1 now" in asked(view, pod="p").report
+
+
+def test_a_misspelt_attribute_of_a_manifest_is_respelt_with_a_patch() -> None:
+    text = json.dumps(claim("new", request("r", 1, f'device.attributes["{DRIVER}"].tpye == "gpu"')))
+    answer = asked(cluster(*TWO), manifest=text).structured()
+    assert answer["blocker"]["code"] == "CEL_KEY_MISSING"
+    assert answer["remedies"][0]["change"] == "tpye → type"
+    assert answer["patch"] == "/spec/devices/requests/0/exactly/selectors/0/cel/expression"
+
+
+def test_a_manifest_that_cannot_be_read_is_an_error_of_the_caller() -> None:
+    with pytest.raises(ToolInputError, match="did you mean deviceClassName"):
+        asked(cluster(*TWO), manifest=json.dumps(claim("new", {"name": "r", "exactly": {"deviceClass": "gpu"}})))
+
+
+def test_copies_that_are_wanted_and_do_not_all_fit_are_said() -> None:
+    template = {"metadata": {"name": "t"}, "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate"}
+    template["spec"] = {"spec": {"devices": {"requests": [request("r", 3)]}}}  # type: ignore[assignment]
+    spec = {"containers": [{"name": "c"}], "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}]}
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d"},
+        "spec": {"replicas": 3, "template": {"spec": spec}},
+    }
+    report = asked(cluster(*TWO), manifest=json.dumps(template) + "\n---\n" + json.dumps(workload)).report
+    assert report.startswith("Yes, but not all of it: the deployment fits on 2 nodes of 2; 2 of 3 copies fit.")
+
+
+def test_a_pod_is_told_its_cause() -> None:
+    assert asked(cluster(*TWO, *asking(request("r", 5))), pod="p").report.startswith("No: the pod wants 5 devices on one node")
+
+
+def test_a_pod_of_a_gang_is_told_that_it_was_judged_alone() -> None:
+    view = cluster(*TWO, pod_group(9), *members(9), gates=ON)
+    (note,) = asked(view, pod="m-0").structured()["assumptions"]
+    assert note == (
+        "this pod alone is judged, but it starts with PodGroup default/g: 9 of its pods have to fit together; "
+        "explain_pending judges the group"
+    )
+
+
+def test_a_pod_of_a_group_that_starts_pod_by_pod_needs_no_such_note() -> None:
+    assert "assumptions" not in asked(cluster(*TWO, pod_group(None), *members(2), gates=ON), pod="m-0").structured()
+    assert "assumptions" not in asked(cluster(*TWO, pod_group(9), *members(2), gates={"GenericWorkload": False}), pod="m-0").structured()
+
+
+def test_a_group_that_does_not_exist_is_said_beside_the_pods_own_verdict() -> None:
+    (note,) = asked(cluster(*TWO, *members(1), gates=ON), pod="m-0").structured()["assumptions"]
+    assert note == "this pod alone is judged, but it starts with PodGroup g, which can't be judged (POD_GROUP_MISSING)"
+
+
+@pytest.mark.parametrize("subject", ["claim", "pod"])
+def test_a_class_without_any_device_shows_its_driver(subject: str) -> None:
+    image = "registry.k8s.io/dra-example-driver/dra-example-driver:v0.3.0"
+    view = cluster(node("n1"), device_class(), *asking(), daemon_set(image=image, desired=0, nodeSelector={"gpu": "yes"}))
+    answer = asked(view, **{subject: "c" if subject == "claim" else "p"})
+    blocker = answer.structured()["blocker"]
+    assert blocker["code"] == "NO_DEVICES"
+    told = {fact["about"]: fact["text"] for fact in blocker["facts"]}
+    assert told["driver"].startswith("DaemonSet gpu-dra/kubelet-plugin 0 of 0 ready")
+    assert told["absent"] == f"no ResourceSlice of {DRIVER} on any of 1 nodes"
+    assert told["asks for"] == "gpu=yes: 0 of 1 node match"
+
+
+def test_a_class_with_devices_shows_no_driver() -> None:
+    answer = asked(cluster(*TWO, claim("c", request("r", 5)), daemon_set(image="dra-example-driver")), claim="c").structured()
+    assert "driver" not in [fact["about"] for fact in answer["blocker"].get("facts", ())]
