@@ -1,4 +1,4 @@
-"""Compares with the real allocator, CEL and scheduler, live: `python -m tests.conformance [--minor 1.37] [--rows 5000] [--seed N]`.
+"""Compares with the real allocator, CEL and scheduler, live: `python -m tests.conformance [--minor 1.37] [--rows 5000] [--seed N|tree]`.
 
 Needs Go. For each minor: fresh random problems through the real allocator and through ours, CEL expressions through both compilers, and
 the remedies of random diagnoses; then random pods and nodes through the real scheduler's filters and preemption (of 1.37; older minors:
@@ -33,11 +33,16 @@ def main() -> int:
     parser.add_argument(
         "--pods", type=int, default=PODS, help="random pods on a real control plane (1.37), beside the known causes; -1: none"
     )
-    parser.add_argument("--seed", type=int, help="the same problems again")
+    parser.add_argument(
+        "--seed",
+        type=live.seed,
+        default="fresh",
+        help="a number: those problems again; tree: new ones for each state of the code (CI); fresh",
+    )
     parser.add_argument("--record", action="store_true", help="write the compared rows to tests/recordings/random/ instead")
     options = parser.parse_args()
     minors = options.minor or list(MINORS)
-    seed = options.seed if options.seed is not None else live.fresh_seed()
+    seed: int = options.seed
     compared = failed = 0
     for minor in minors:
         try:

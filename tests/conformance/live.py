@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import itertools
 import json
 import random
@@ -10,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from k8s_topo_mcp.dra.variants import variant
@@ -18,6 +21,8 @@ from ..oracle.client import Oracle
 from ..oracle.generate import problems
 from .comparison import Row, Verdict, compare
 
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = ("src", "tests", "fault_injection")
 RUNS_UNORDERED = 20
 """Where the order of pools isn't defined a row is run this often, and the set of outcomes is kept."""
 
@@ -146,8 +151,26 @@ def _smaller(value: Any) -> Iterator[Any]:
                     yield [*value[:index], smaller, *value[index + 1 :]]
 
 
-def fresh_seed() -> int:
-    return random.SystemRandom().randrange(1, 10**9)
+def seed(text: str) -> int:
+    """A number as it is, `fresh` another one each time, `tree` one that changes with every change of the code and only then: a check that
+    failed on it fails again, and one that passed passes again. Raises ArgumentTypeError."""
+    if text == "fresh":
+        return random.SystemRandom().randrange(1, 10**9)
+    if text == "tree":
+        return seed_of(ROOT)
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} isn't a number, tree or fresh") from None
+
+
+def seed_of(root: Path) -> int:
+    """From the names and contents of the sources under a checkout."""
+    content = hashlib.sha256()
+    for path in sorted(file for room in SOURCES for kind in ("*.py", "*.go") for file in (root / room).rglob(kind)):
+        content.update(f"{path.relative_to(root).as_posix()}\0".encode())
+        content.update(hashlib.sha256(path.read_bytes()).digest())
+    return int.from_bytes(content.digest()[:8]) % 10**9
 
 
 def progress(text: str) -> None:
