@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fault_injection.scenes import Scene
-from k8s_topo_mcp.dra.allocation import prepare
 from k8s_topo_mcp.dra.effort import effort
+from k8s_topo_mcp.dra.prepared import prepare
 from k8s_topo_mcp.objects import Node, Pod
 from k8s_topo_mcp.scheduling.placement import place, target
 from k8s_topo_mcp.sources.snapshot import load_text

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.dra.allocation import allocate, allocate_in_every_order, plans_of, pools_of, prepare
+from k8s_topo_mcp.dra.allocation import allocate, allocate_in_every_order
 from k8s_topo_mcp.dra.candidates import Candidates
 from k8s_topo_mcp.dra.defects import DEFECTS, can_show
 from k8s_topo_mcp.dra.outcome import Abort
+from k8s_topo_mcp.dra.plans import plans_of
+from k8s_topo_mcp.dra.prepared import pools_of, prepare
 from k8s_topo_mcp.dra.variants import variant_named
 
 from ..conformance.comparison import compare, problem_of, spell

@@ -6,9 +6,10 @@ from itertools import islice
 
 import pytest
 
-from k8s_topo_mcp.dra.allocation import allocate, prepare
+from k8s_topo_mcp.dra.allocation import allocate
 from k8s_topo_mcp.dra.effort import effort
 from k8s_topo_mcp.dra.outcome import Unallocatable
+from k8s_topo_mcp.dra.prepared import prepare
 
 from ..conformance.comparison import problem_of
 from ..conformance.recorded import rows

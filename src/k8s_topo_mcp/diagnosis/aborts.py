@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..cel import CompileError, EvaluationError, compile_selector
-from ..dra.allocation import Prepared, prepare
 from ..dra.funnel import Screened, funnel, screened, slices_of
 from ..dra.outcome import Aborted, SelectorFailure
+from ..dra.prepared import Prepared, prepare
 from ..dra.problem import AllocationProblem, TargetNode
 from ..findings import Finding, finding
 from ..objects import MAX_RESULTS, ExactRequest, ResourceClaim

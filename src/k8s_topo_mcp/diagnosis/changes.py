@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..cel import CompileError, Program, compile_selector
-from ..dra.allocation import Prepared
+from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
 from ..objects import ClaimSpec, DeviceConstraint, DeviceRequest, ExactRequest, Node, Pod, ResourceClaim, Selector
 from ..view import ClusterView, Edit, Replace

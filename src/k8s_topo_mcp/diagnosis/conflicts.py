@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..dra.allocation import allocate, pools_of, prepare
+from ..dra.allocation import allocate
 from ..dra.outcome import Unallocatable
+from ..dra.prepared import pools_of, prepare
 from ..dra.problem import NOTHING_HELD, AllocationProblem, Inventory, TargetNode
 from ..objects import ClaimSpec, ResourceClaim, ResourceSlice
 from .groups import attribute_of, kind_of

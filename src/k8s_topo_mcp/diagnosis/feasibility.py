@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..dra.allocation import allocate, allocate_each, class_of, prepare
+from ..dra.allocation import allocate, allocate_each, class_of
 from ..dra.outcome import Aborted, Allocated, Outcome, Unknown
+from ..dra.prepared import prepare
 from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
 from ..findings import finding
 from ..objects import Allocation, DeviceId, Node, ObjectRef, Pod, ResourceClaim

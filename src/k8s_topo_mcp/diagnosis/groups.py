@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..dra.allocation import Prepared
 from ..dra.attributes import Reader
 from ..dra.constraints import as_set
 from ..dra.funnel import Screened, screened
+from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
 from ..objects import Attribute, DeviceConstraint, DeviceId, ExactRequest
 from ..view import derived

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from fractions import Fraction
 
 from ..cel import Comparison, CompileError, EvaluationError, compile_selector
-from ..dra.allocation import Prepared
 from ..dra.funnel import Screened, screened
+from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
 from ..dra.selectors import values_of
 from ..objects import Attribute, Device, ExactRequest, Quantity

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from ..dra.allocation import Prepared
 from ..dra.capacity import NotRepresentable, arithmetic_of, consumed_by, shortage
 from ..dra.counters import PoolCounters
 from ..dra.funnel import Screened, screened
+from ..dra.prepared import Prepared
 from ..dra.problem import InUse, TargetNode
 from ..dra.taints import blocking_taint
 from ..objects import DeviceId, DeviceTaintRule, ExactRequest, Quantity, RequestPolicy

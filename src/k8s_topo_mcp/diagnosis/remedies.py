@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from ..dra.allocation import prepare
 from ..dra.funnel import screened, slices_of
+from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
 from ..objects import DeviceId, DeviceTaintRule, Node, Pod, ResourceClaim
 from ..releases import NEWEST, release

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..dra.allocation import Prepared, allocate, node_groups, prepare
+from ..dra.allocation import allocate, node_groups
 from ..dra.funnel import Funnel, StageKind, funnel, screened, slices_of
 from ..dra.outcome import Unallocatable
+from ..dra.prepared import Prepared, prepare
 from ..dra.problem import NOTHING_HELD, AllocationProblem, TargetNode
 from ..findings import Finding, finding
 from ..objects import DeviceTaintRule, ExactRequest, ObjectRef, ResourceClaim, ResourceSlice

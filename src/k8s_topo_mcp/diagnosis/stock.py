@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..dra.allocation import Prepared, allocate, node_groups, pools_of, prepare
+from ..dra.allocation import allocate, node_groups
 from ..dra.attributes import Reader
 from ..dra.outcome import Allocated
+from ..dra.prepared import Prepared, pools_of, prepare
 from ..dra.problem import AllocationProblem, TargetNode
 from ..dra.selectors import chain, chain_verdicts
 from ..dra.taints import blocking_taint

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .allocation import Prepared, plans_of, pools_of
 from .candidates import Candidates
 from .outcome import Abort, BoundReached
+from .plans import plans_of
+from .prepared import Prepared, pools_of
 from .problem import TargetNode
 from .pruning import Pruning
 from .requests import Alternatives, RequestPlan

@@ -15,9 +15,9 @@ from typing import Literal
 
 from ..cel import CompileError
 from ..objects import Device, DeviceId, ExactRequest, ResourceSlice
-from .allocation import Prepared, pools_of
 from .capacity import NotRepresentable, arithmetic_of, shortage
 from .pools import Pool
+from .prepared import Prepared, pools_of
 from .problem import TargetNode
 from .selectors import Verdict, chain, chain_verdicts, conjunct_verdicts
 from .taints import blocking_taint

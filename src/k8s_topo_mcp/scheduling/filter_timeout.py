@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from ..dra.allocation import prepare
 from ..dra.effort import Effort, effort
 from ..dra.outcome import Outcome, Unallocatable, Unknown
+from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem, TargetNode
 from ..objects import Node
 from ..view import ClusterView

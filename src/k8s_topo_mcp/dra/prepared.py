@@ -1,0 +1,64 @@
+"""What of a problem doesn't depend on the node, and what is kept of it: the pools that each node sees, the selectors of the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..cel import Environment
+from .outcome import Unknown
+from .pools import Pool, gather_pools
+from .problem import AllocationProblem, TargetNode
+from .selectors import SelectorChain, chain
+from .unmodelled import not_modelled
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """What of a problem doesn't depend on the node."""
+
+    problem: AllocationProblem
+    environment: Environment
+    ordered: bool
+    unknown: Unknown | None
+    pools: dict[str, tuple[Mapping[str, str], tuple[Pool, ...]]]
+    """By node: its labels, and the pools that it then sees. Which these are depends on nothing else, so they are kept with the slices."""
+
+
+def prepare(problem: AllocationProblem) -> Prepared:
+    environment = cel_environment(problem)
+    unknown = not_modelled(problem)
+    if unknown is None and problem.variant is None:
+        unknown = Unknown(f"no variant of the 1.{problem.minor} allocator supports these gates together")
+    pools = problem.inventory.kept.setdefault(("pools", problem.minor, problem.features, problem.variant), {})
+    return Prepared(problem, environment, problem.variant is not None and problem.variant.ordered, unknown, pools)
+
+
+def cel_environment(problem: AllocationProblem) -> Environment:
+    return Environment(
+        problem.minor,
+        list_attributes=problem.cel_lists,
+        consumable_capacity="ConsumableCapacity" in problem.features,
+    )
+
+
+def pools_of(prepared: Prepared, node: TargetNode) -> tuple[Pool, ...]:
+    found = prepared.pools.get(node.name)
+    if found is None or found[0] is not node.labels:
+        problem = prepared.problem
+        pools = gather_pools(problem.inventory, node, problem.minor, problem.features, problem.variant)
+        found = prepared.pools[node.name] = (node.labels, pools)
+    return found[1]
+
+
+def chains_of(prepared: Prepared) -> tuple[SelectorChain, ...]:
+    """The selectors of all requests whose class exists, in order."""
+    problem = prepared.problem
+    found: list[SelectorChain] = []
+    for claim in problem.claims:
+        for request in claim.spec.requests:
+            for exact in request.alternatives:
+                device_class = problem.classes.get(exact.class_name)
+                if device_class is not None:
+                    found.append(chain(prepared.environment, device_class, exact.selectors))
+    return tuple(found)
