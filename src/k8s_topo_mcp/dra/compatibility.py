@@ -8,27 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ..objects import Device
+from ..objects import CounterConsumption, Device
 from .pools import Pool
 from .problem import InUse
 
+UNGROUPED = frozenset({""})
+"""The groups of a device that names none: it goes with its like, as if that were a group (no real one has an empty name)."""
+
 Common = frozenset[str] | None
-"""The groups that all members share; the empty set: members without groups; None: no member yet."""
+"""The groups that all members share; None: no member yet. Empty where what is already there has nothing in common: nothing may join."""
+
+
+def groups_of(use: CounterConsumption) -> frozenset[str]:
+    """What the device brings to that counter set."""
+    return frozenset(use.compatibility_groups) or UNGROUPED
 
 
 def admits(common: Common, groups: frozenset[str]) -> bool:
-    if common is None:
-        return True
-    if not groups or not common:
-        return groups == common
-    return bool(common & groups)
+    return common is None or bool(common & groups)
 
 
 def joined(common: Common, groups: frozenset[str]) -> Common:
-    """The state after a device joins. Inconsistent members (a slice that changed under an allocation) leave it as it is."""
+    """The state after a device joins. Of members with and without groups (a slice changed under an allocation) the first decide."""
     if common is None:
         return groups
-    return common & groups if common and groups else common
+    return common if UNGROUPED in (common, groups) else common & groups
 
 
 class PoolGroups:
@@ -43,14 +47,14 @@ class PoolGroups:
             for device in entry.devices:
                 if device.name in whole or device.name in shared:
                     for use in device.consumes_counters:
-                        self._common[use.counter_set] = joined(self._common.get(use.counter_set), frozenset(use.compatibility_groups))
+                        self._common[use.counter_set] = joined(self._common.get(use.counter_set), groups_of(use))
 
     def take(self, device: Device) -> bool:
-        if not all(admits(self._common.get(use.counter_set), frozenset(use.compatibility_groups)) for use in device.consumes_counters):
+        if not all(admits(self._common.get(use.counter_set), groups_of(use)) for use in device.consumes_counters):
             return False
         self._before.append(dict(self._common))
         for use in device.consumes_counters:
-            self._common[use.counter_set] = joined(self._common.get(use.counter_set), frozenset(use.compatibility_groups))
+            self._common[use.counter_set] = joined(self._common.get(use.counter_set), groups_of(use))
         return True
 
     def give_back(self) -> None:
