@@ -128,7 +128,10 @@ def _smaller(value: Any) -> Iterator[Any]:
                 continue
             if isinstance(entry, dict | list):
                 for smaller in _smaller(entry):
-                    yield {**value, key: smaller}
+                    if smaller == [] and "slices" not in value:  # an API server doesn't keep empty lists
+                        yield {name: other for name, other in value.items() if name != key}
+                    else:
+                        yield {**value, key: smaller}
         for key in (
             "selectors",
             "constraints",

@@ -265,7 +265,7 @@ class _Parser:
             if not optional and name.kind in ("true", "false", "null") and name.offset == dot.end:
                 raise self.syntax_error(f"mismatched input '{name.text}' expecting IDENTIFIER")
             if optional:
-                raise self.syntax_error(f"mismatched input {_shown(name)} expecting {{IDENTIFIER, ESC_IDENTIFIER}}")
+                raise self.cannot_start(("IDENTIFIER", "ESC_IDENTIFIER"))
             raise self.no_alternative(dot)
         self.advance()
         text = name.text

@@ -112,8 +112,8 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
     near = inventory.near(node.name, as_listed=not ordered)
     if everywhere and inventory.named_counters:
         near = (*near, *_foreign_counters(inventory, node, near, minor, features, ordered))
-    if minor == 34 or (minor == 35 and "DeviceBindingAndStatus" in features):
-        near = tuple(sorted(near, key=lambda entry: _has_binding_conditions((entry,))))  # those come last within their pool
+    if variant is not None and variant.binding_slices_last:
+        near = tuple(sorted(near, key=lambda entry: _has_binding_conditions((entry,))))
     for entry in near:
         if _skipped(entry, minor, features, hides_counters):
             continue
@@ -131,7 +131,7 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
     for key, slices in found.items():
         pool = _build(key, slices, inventory, minor, features, ordered)
         if pool is not None:
-            (binding if pool.has_binding_conditions else plain).append(pool)
+            (binding if pool.has_binding_conditions and variant is not None and variant.binding_pools_last else plain).append(pool)
     if ordered:
         plain.sort(key=_order)
         binding.sort(key=_order)
