@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from operator import is_
+from typing import Any, TypeAlias
 
-from ..objects import DeviceId, ObjectRef, ResourceClaim
-from ..view import ClusterView
+from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim
+from ..view import ClusterView, derived
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim
 from .report import Change, Holder
 
@@ -34,15 +35,24 @@ IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"
 
 def holder_of(view: ClusterView, claim: ResourceClaim, devices: int) -> Holder:
     """A claim as a holder. It lives if a pod that it is reserved for, or that names it, exists and hasn't ended."""
-    alive, pods, since = view.memo(("holder", claim.key), lambda: _life(view, claim))
-    return Holder(claim.ref, pods, devices, since, alive)
+    consumers, users = consumers_of(view, claim), pods_of_claim(view, claim)
+    known: dict[int, tuple[tuple[Pod, ...], tuple[Pod, ...], Holder]] = derived(claim, "holder", dict[int, Any])
+    found = known.get(devices)
+    # The same objects in a later view too, as long as none of these pods is another.
+    if found is None or not _same(found[0], consumers) or not _same(found[1], users):
+        found = known[devices] = (consumers, users, _holder(claim, (*consumers, *users), devices))
+    return found[2]
 
 
-def _life(view: ClusterView, claim: ResourceClaim) -> tuple[bool, tuple[str, ...], float | None]:
-    pods = {pod.full_name: pod for pod in (*consumers_of(view, claim), *pods_of_claim(view, claim))}
+def _same(before: Sequence[Pod], now: Sequence[Pod]) -> bool:
+    return before is now or (len(before) == len(now) and all(map(is_, before, now)))
+
+
+def _holder(claim: ResourceClaim, users: Iterable[Pod], devices: int) -> Holder:
+    pods = {pod.full_name: pod for pod in users}
     alive = any(not pod.is_terminal for pod in pods.values()) or any(entry.resource != "pods" for entry in claim.reserved_for)
     since = claim.allocation.allocated_at if claim.allocation is not None else None
-    return alive, tuple(pods), since if since is not None else claim.metadata.created
+    return Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive)
 
 
 def holders_of(view: ClusterView, devices: Iterable[DeviceId]) -> Held:

@@ -11,12 +11,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from ..view import derived
 from .attempt import attempt
 from .attributes import readers_of
-from .node_classes import KEPT_QUESTIONS, ClassKey, NodeClasses
+from .node_classes import ClassKey, NodeClasses
 from .outcome import Aborted, Allocated, Outcome, Unallocatable, Unknown
 from .pool_orders import orders
 from .pools import Pool
 from .prepared import Prepared, chains_of, pools_of, prepare
-from .problem import AllocationProblem, InUse, TargetNode
+from .problem import AllocationProblem, InUse, TargetNode, kept_for
 from .results import moved_allocation
 from .search import STEP_BOUND
 
@@ -77,20 +77,18 @@ def node_groups(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> tupl
     chains = chains_of(prepared)
     questions = problem.inventory.kept.setdefault("node groups", {})
     question = (chains, readers_of(problem, prepared.environment), problem.minor, problem.features, problem.variant)
-    kept: tuple[tuple[InUse, tuple[TargetNode, ...], tuple[tuple[TargetNode, ...], ...]], ...] = questions.get(question, ())
-    for in_use, asked, groups_known in kept:
+    kept: list[tuple[InUse, tuple[TargetNode, ...], tuple[tuple[TargetNode, ...], ...]]] = kept_for(questions, question, list)
+    for in_use, asked, groups_known in tuple(kept):
         if in_use is problem.in_use and asked == targets:
             return groups_known
     classes = NodeClasses(problem, chains, prepared.environment)
     groups: dict[ClassKey, list[TargetNode]] = {}
     operations = "OptionalNodeOperations" in problem.features  # then what the node declares decides too
-    for node in targets:
-        key, _ = classes.class_of(pools_of(prepared, node), node)
+    for node, key in zip(targets, classes.classes_of(targets, prepared), strict=True):
         groups.setdefault((key, node.declared_features) if operations else key, []).append(node)
     found = tuple(tuple(group) for group in groups.values())
-    if question not in questions and len(questions) >= KEPT_QUESTIONS:
-        questions.pop(next(iter(questions)))
-    questions[question] = ((problem.in_use, targets, found), *kept[: KEPT_DIVISIONS - 1])
+    kept.insert(0, (problem.in_use, targets, found))
+    del kept[KEPT_DIVISIONS:]
     return found
 
 
@@ -109,9 +107,7 @@ def _allocate_known(prepared: Prepared, node: TargetNode) -> Outcome:
     if not local:
         return _allocate_in(prepared, node, pools, True, STEP_BOUND)
     asked = (_asked(problem), node.declared_features if "OptionalNodeOperations" in problem.features else None)
-    if asked not in classes.outcomes and len(classes.outcomes) >= KEPT_CLAIMS:
-        classes.outcomes.pop(next(iter(classes.outcomes)))
-    kept: dict[ClassKey, tuple[Outcome, tuple[Pool, ...]]] = classes.outcomes.setdefault(asked, {})
+    kept: dict[ClassKey, tuple[Outcome, tuple[Pool, ...]]] = kept_for(classes.outcomes, asked, dict, KEPT_CLAIMS)
     found = kept.get(key)
     if found is not None:
         outcome, seen = found

@@ -18,14 +18,12 @@ from ..objects import Device, DeviceId, ExactRequest, ResourceSlice
 from .capacity import NotRepresentable, arithmetic_of, shortage
 from .pools import Pool
 from .prepared import Prepared, pools_of
-from .problem import TargetNode
+from .problem import TargetNode, kept_for
 from .selectors import Verdict, chain, chain_verdicts, conjunct_verdicts
 from .taints import blocking_taint
 
 StageKind = Literal["devices", "class", "selector", "conjunct", "free", "untainted", "capacity"]
 EXAMPLES = 4
-KEPT_QUESTIONS = 16
-"""For so many different requests the counts of slices are kept with the slices."""
 KEPT_FUNNELS = 8
 """So many whole funnels are kept."""
 
@@ -121,12 +119,12 @@ def _count(prepared: Prepared, nodes: Sequence[TargetNode], claim: int, request:
     unusable: dict[tuple[str, str], Pool] = {}
 
     # How many devices of a slice are left at each stage depends on what is held of it, and on nothing else that changes.
-    questions = problem.inventory.kept.setdefault("funnel", {})
+    questions = problem.inventory.passed_on.setdefault("funnel", {})
     question = (tuple(chains), request.tolerations, problem.minor, "DeviceTaints" in problem.features)
-    if question not in questions and len(questions) >= KEPT_QUESTIONS:
-        questions.pop(next(iter(questions)))
     # Asked with what is held and with nothing held, in turns: both are kept.
-    kept: dict[tuple[int, bool], tuple[frozenset[str], tuple[int, ...]]] = questions.setdefault(question, {})
+    kept: dict[tuple[int, bool], tuple[ResourceSlice, frozenset[str], tuple[int, ...]]] = kept_for(questions, question, dict)
+    if problem.inventory.outgrown_by(len(kept)):
+        kept.clear()
 
     def count(pool: Pool, entry: ResourceSlice) -> tuple[int, ...]:
         held = problem.in_use.names_in(pool.driver, pool.name)
@@ -134,9 +132,9 @@ def _count(prepared: Prepared, nodes: Sequence[TargetNode], claim: int, request:
             return recount(pool, entry, held)
         key = (id(entry), not held)
         found = kept.get(key)
-        if found is None or found[0] is not held:
-            found = kept[key] = (held, recount(pool, entry, held))
-        return found[1]
+        if found is None or found[0] is not entry or found[1] is not held:
+            found = kept[key] = (entry, held, recount(pool, entry, held))
+        return found[2]
 
     def recount(pool: Pool, entry: ResourceSlice, held: frozenset[str]) -> tuple[int, ...]:
         rows: list[Sequence[Verdict]] = [chain_verdicts(entry, selectors) for selectors in chains]

@@ -8,7 +8,8 @@ constraint only compares values with each other, so on a node with nothing but p
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import is_
 from typing import Any
 
@@ -19,7 +20,8 @@ from .attributes import Found, Reader, readers_of
 from .constraints import SCALARS
 from .counters import consumption_key
 from .pools import Pool
-from .problem import AllocationProblem, TargetNode
+from .prepared import Prepared, pools_of
+from .problem import AllocationProblem, InUse, TargetNode, kept_for
 from .selectors import SelectorChain, chain_verdicts
 
 ClassKey = Hashable
@@ -27,8 +29,33 @@ ClassKey = Hashable
 MANY_CLASSES = 50_000
 """With every pattern of what is held a class may be new: after so many all that is known of them is forgotten."""
 
-KEPT_QUESTIONS = 16
-"""For so many different questions (selectors and attributes read) the keys of pools are kept with the slices."""
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of the classes for one question: each entry by the id of what it was made of, with that, to be checked.
+
+    `nodes`: asked with what is held and with nothing held, in turns: both are kept. `outcomes`: what was found for a class of nodes that
+    see nothing but pools of their own, by what the claims ask: it holds whatever happens to other nodes, since the class says all that is
+    read.
+    """
+
+    pools: dict[int, tuple[Pool, Hashable, bool]] = field(default_factory=dict[int, tuple[Pool, Hashable, bool]])
+    numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    patterns: dict[int, tuple[Sequence[Pool], Hashable]] = field(default_factory=dict[int, tuple[Sequence[Pool], Hashable]])
+    nodes: dict[tuple[int, bool], tuple[Sequence[Pool], tuple[frozenset[str], ...], int]] = field(
+        default_factory=dict[tuple[int, bool], tuple[Sequence[Pool], tuple[frozenset[str], ...], int]]
+    )
+    rounds: dict[bool, _Round] = field(default_factory=dict[bool, "_Round"])
+    outcomes: dict[Hashable, dict[Hashable, Any]] = field(default_factory=dict[Hashable, dict[Hashable, Any]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The classes of nodes with nothing but pools of their own, when they were last asked for together: `pools` as they were then."""
+
+    in_use: InUse
+    pools: Mapping[str, object]
+    keys: Mapping[str, tuple[TargetNode, ClassKey]]
 
 
 class NodeClasses:
@@ -38,21 +65,13 @@ class NodeClasses:
         self._problem = problem
         self._chains = tuple(chains)
         self._readers = readers_of(problem, environment)
-        questions = problem.inventory.kept.setdefault("node classes", {})
+        questions = problem.inventory.passed_on.setdefault("node classes", {})
         question = (self._chains, self._readers, problem.minor, problem.features, problem.variant)
-        if question not in questions and len(questions) >= KEPT_QUESTIONS:
-            questions.pop(next(iter(questions)))
-        self._pools: dict[int, tuple[Pool, Hashable, bool]]
-        self._numbers: dict[Hashable, int]
-        self._patterns: dict[int, tuple[Sequence[Pool], Hashable]]
-        # Asked with what is held and with nothing held, in turns: both are kept.
-        self._nodes: dict[tuple[int, bool], tuple[Sequence[Pool], tuple[frozenset[str], ...], int]]
-        self.outcomes: dict[Hashable, dict[Hashable, Any]]
-        """What was found for a class of nodes that see nothing but pools of their own, by what the claims ask: it holds as long as the
-        slices are the same, whatever happens to other nodes."""
-        if question in questions and len(questions[question][1]) > MANY_CLASSES:
-            del questions[question]
-        self._pools, self._numbers, self._patterns, self._nodes, self.outcomes = questions.setdefault(question, ({}, {}, {}, {}, {}))
+        known = kept_for(questions, question, _Known)
+        if len(known.numbers) > MANY_CLASSES or problem.inventory.outgrown_by(len(known.pools) + len(known.nodes)):
+            known = questions[question] = _Known()
+        self._known = known
+        self.outcomes = known.outcomes
         self._shares = bool(problem.in_use.shared)
 
     def class_of(self, pools: Sequence[Pool], node: TargetNode) -> tuple[ClassKey, bool]:
@@ -60,26 +79,68 @@ class NodeClasses:
         held, and is a number."""
         held = tuple([self._problem.in_use.names_in(pool.driver, pool.name) for pool in pools])
         state = id(pools), any(held)
-        known = self._nodes.get(state)
+        known = self._known.nodes.get(state)
         if known is not None and known[0] is pools and not self._shares and all(map(is_, known[1], held)):
             return known[2], True
         key, local = self._key(pools, node)
         if not local:
             return key, False
-        number = self._numbers.setdefault(("class", key), len(self._numbers))
+        number = self._known.numbers.setdefault(("class", key), len(self._known.numbers))
         if not self._shares:
-            self._nodes[state] = (pools, held, number)
+            self._known.nodes[state] = (pools, held, number)
         return number, True
+
+    def classes_of(self, nodes: Sequence[TargetNode], prepared: Prepared) -> list[ClassKey]:
+        """The class of each node. Of nodes with nothing but pools of their own those are looked at again that see other slices than when
+        this was last asked, or of whose devices other ones are held."""
+        in_use, pools = self._problem.in_use, prepared.pools
+        if self._shares:
+            return [self.class_of(pools_of(prepared, node), node)[0] for node in nodes]
+        bare = not in_use.by_pool
+        before = self._known.rounds.get(bare)
+        keys: dict[str, tuple[TargetNode, ClassKey]] = {}
+        if before is not None:
+            keys = dict(before.keys)
+            for name in self._touched(before, in_use, pools):
+                keys.pop(name, None)
+        found: list[ClassKey] = []
+        for node in nodes:
+            known = keys.get(node.name)
+            if known is not None and known[0] is node:
+                found.append(known[1])
+                continue
+            key, local = self.class_of(pools_of(prepared, node), node)
+            if local:
+                keys[node.name] = (node, key)
+            found.append(key)
+        self._known.rounds[bare] = _Round(in_use, dict(pools), keys)
+        return found
+
+    def _touched(self, before: _Round, in_use: InUse, pools: Mapping[str, object]) -> Iterator[str]:
+        """Nodes that see other pools now, or pools of which other devices are held."""
+        yield from [name for name, seen in before.pools.items() if pools.get(name) is not seen]
+        if in_use is not before.in_use:
+            now, then = in_use.by_pool, before.in_use.by_pool
+            differ = [pool for pool, held in now.items() if then.get(pool) is not held]
+            differ += [pool for pool in then if pool not in now]
+            for pool in differ:
+                for entry in self._problem.inventory.by_pool.get(pool, ()):
+                    if entry.node_selection.node_name:
+                        yield entry.node_selection.node_name
 
     def _key(self, pools: Sequence[Pool], node: TargetNode) -> tuple[Hashable, bool]:
         parts: list[Hashable] = []
         all_local = True
         for pool in pools:
-            known = self._pools.get(id(pool))
+            known = self._known.pools.get(id(pool))
             if known is None or known[0] is not pool:
                 key = self._static(pool)
                 local = key is not None
-                known = self._pools[id(pool)] = (pool, self._numbers.setdefault(key, len(self._numbers)) if local else None, local)
+                known = self._known.pools[id(pool)] = (
+                    pool,
+                    self._known.numbers.setdefault(key, len(self._known.numbers)) if local else None,
+                    local,
+                )
             if known[2]:
                 parts.append(known[1])
                 parts.append(self._use(pool))
@@ -94,10 +155,13 @@ class NodeClasses:
 
     def _pattern(self, pools: Sequence[Pool]) -> Hashable:
         """Which values are equal on the node, kept for as long as it sees these pools."""
-        known = self._patterns.get(id(pools))
+        known = self._known.patterns.get(id(pools))
         if known is None or known[0] is not pools:
             pattern = _pattern(pools, self._readers)
-            known = self._patterns[id(pools)] = (pools, self._numbers.setdefault(("pattern", pattern), len(self._numbers)))
+            known = self._known.patterns[id(pools)] = (
+                pools,
+                self._known.numbers.setdefault(("pattern", pattern), len(self._known.numbers)),
+            )
         return known[1]
 
     def _static(self, pool: Pool) -> Hashable:
@@ -118,6 +182,8 @@ class NodeClasses:
         in_use = self._problem.in_use
         held = in_use.names_in(pool.driver, pool.name)
         whole = tuple([device.name in held for entry in pool.slices for device in entry.devices]) if held else None
+        if whole is not None and not any(whole):
+            whole = None  # held are devices that no slice has
         if not self._shares:
             return whole
         ids = [DeviceId(pool.driver, pool.name, device.name) for entry in pool.slices for device in entry.devices]

@@ -8,9 +8,11 @@ devices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from operator import is_
+from typing import Any, Literal
+from weakref import ref
 
 from ..objects import CounterSet, ResourceSlice
 from ..view import derived
@@ -106,7 +108,7 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
     Where the order isn't defined it is the order of first appearance.
     """
     ordered = variant is not None and variant.ordered
-    everywhere = minor in (35, 36) or (minor == 37 and variant is not None and variant.name == "stable")
+    everywhere = counters_everywhere(minor, variant)
     hides_counters = minor >= 36 or (minor == 35 and variant is not None and variant.name != "stable")
     found: dict[PoolKey, list[ResourceSlice]] = {}
     near = inventory.near(node.name, as_listed=not ordered)
@@ -138,6 +140,11 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
     return (*plain, *binding)
 
 
+def counters_everywhere(minor: int, variant: Variant | None) -> bool:
+    """Whether a slice with counter sets belongs to every node, also if it names one."""
+    return minor in (35, 36) or (minor == 37 and variant is not None and variant.name == "stable")
+
+
 def _foreign_counters(
     inventory: Inventory, node: TargetNode, near: tuple[ResourceSlice, ...], minor: int, features: frozenset[str], ordered: bool
 ) -> list[ResourceSlice]:
@@ -155,15 +162,15 @@ def _foreign_counters(
 
 def _in_trouble(inventory: Inventory, key: PoolKey, minor: int, features: frozenset[str], ordered: bool) -> bool:
     """Whether a node that sees nothing but the pool's counters would find it incomplete or invalid."""
-    counters = inventory.named_counters[key]
-    newest = max(entry.generation for entry in counters)
-
-    def judge() -> bool:
+    counters, everything = inventory.named_counters[key], inventory.by_pool[key]
+    known: dict[Hashable, tuple[tuple[ref[ResourceSlice], ...], bool]] = derived(counters[0], "counters alone", dict[Any, Any])
+    question = (minor, features, ordered)
+    found = known.get(question)
+    if found is None or len(found[0]) != len(everything) or not all(map(is_, (seen() for seen in found[0]), everything)):
+        newest = max(entry.generation for entry in counters)
         pool = _build(key, [entry for entry in counters if entry.generation == newest], inventory, minor, features, ordered)
-        return pool is not None and not pool.usable
-
-    # The ids name the slices that the verdict depends on; they live as long as the inventory that asks.
-    return derived(counters[0], ("counters alone", minor, features, ordered, tuple(map(id, inventory.by_pool[key]))), judge)
+        found = known[question] = (tuple(map(ref, everything)), pool is not None and not pool.usable)
+    return found[1]
 
 
 def _order(pool: Pool) -> PoolKey:

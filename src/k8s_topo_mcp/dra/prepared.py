@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..cel import Environment
 from .outcome import Unknown
-from .pools import Pool, gather_pools
+from .pools import Pool, counters_everywhere, gather_pools
 from .problem import AllocationProblem, TargetNode
 from .selectors import SelectorChain, chain
 from .unmodelled import not_modelled
@@ -30,7 +30,12 @@ def prepare(problem: AllocationProblem) -> Prepared:
     unknown = not_modelled(problem)
     if unknown is None and problem.variant is None:
         unknown = Unknown(f"no variant of the 1.{problem.minor} allocator supports these gates together")
-    pools = problem.inventory.kept.setdefault(("pools", problem.minor, problem.features, problem.variant), {})
+    question = (problem.minor, problem.features, problem.variant)
+    inventory = problem.inventory
+    if counters_everywhere(problem.minor, problem.variant):
+        pools = inventory.kept_by_node.setdefault(question, {})
+    else:
+        pools = inventory.kept_by_own_node.setdefault(question, {})
     return Prepared(problem, environment, problem.variant is not None and problem.variant.ordered, unknown, pools)
 
 

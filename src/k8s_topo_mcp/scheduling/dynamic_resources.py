@@ -76,13 +76,17 @@ def inventory(view: ClusterView) -> Inventory:
     """All slices with the taints of DeviceTaintRules merged in, as the allocator gets them."""
     rules = active_rules(view)
     if not rules:
-        return view.shared(ResourceSlice, Inventory.of)
+        return view.shared(ResourceSlice, Inventory.of, _followed)
     environment = selector_environment(view)
 
     def make() -> Inventory:
         return Inventory.of(with_rules(view.all(ResourceSlice), rules, device_classes(view), view.release.minor, environment))
 
     return view.memo("tainted inventory", make)
+
+
+def _followed(known: Inventory, slices: Kind, _changes: Changes) -> Inventory:
+    return known.followed(slices.ordered)
 
 
 def selector_environment(view: ClusterView) -> Environment:
