@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import is_
 from typing import Any, TypeAlias
 
-from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim
+from ..dra.funnel import slices_of
+from ..dra.pools import Pool
+from ..dra.prepared import Prepared
+from ..dra.problem import TargetNode, kept_for
+from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView, derived
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim
 from .report import Change, Holder
@@ -35,17 +38,17 @@ IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"
 
 def holder_of(view: ClusterView, claim: ResourceClaim, devices: int) -> Holder:
     """A claim as a holder. It lives if a pod that it is reserved for, or that names it, exists and hasn't ended."""
-    consumers, users = consumers_of(view, claim), pods_of_claim(view, claim)
-    known: dict[int, tuple[tuple[Pod, ...], tuple[Pod, ...], Holder]] = derived(claim, "holder", dict[int, Any])
+    users = pods_of_claim(view, claim)
+    known: dict[int, tuple[tuple[Pod, ...], Holder]] = derived(claim, "holder", dict[int, Any])
     found = known.get(devices)
-    # The same objects in a later view too, as long as none of these pods is another.
-    if found is None or not _same(found[0], consumers) or not _same(found[1], users):
-        found = known[devices] = (consumers, users, _holder(claim, (*consumers, *users), devices))
-    return found[2]
-
-
-def _same(before: Sequence[Pod], now: Sequence[Pod]) -> bool:
-    return before is now or (len(before) == len(now) and all(map(is_, before, now)))
+    if found is not None and found[0] is users:
+        return found[1]
+    consumers = consumers_of(view, claim)
+    holder = _holder(claim, (*consumers, *users), devices)
+    # Where every pod that it is reserved for also names it, this holds for as long as those that name it are the same.
+    if len(consumers) == len(claim.reserved_for) and set(consumers) <= set(users):
+        known[devices] = (users, holder)
+    return holder
 
 
 def _holder(claim: ResourceClaim, users: Iterable[Pod], devices: int) -> Holder:
@@ -55,13 +58,34 @@ def _holder(claim: ResourceClaim, users: Iterable[Pod], devices: int) -> Holder:
     return Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive)
 
 
-def holders_of(view: ClusterView, devices: Iterable[DeviceId]) -> Held:
-    """Who holds these devices, most devices first."""
-    known = holders_of_device(view)
+def holders_among(
+    view: ClusterView,
+    prepared: Prepared,
+    nodes: Iterable[TargetNode],
+    question: Hashable,
+    wanted: Callable[[Pool, ResourceSlice], Iterable[DeviceId]],
+) -> Held:
+    """Who holds devices that these nodes see, most devices first: those that `wanted` yields of each slice.
+
+    What `question` names decides what is wanted; the holders of a slice are kept for it, for as long as no claim on its pool changes.
+    """
+    by_device, in_use, inventory = holders_of_device(view), prepared.problem.in_use, prepared.problem.inventory
+    kept: dict[int, tuple[ResourceSlice, frozenset[str], tuple[tuple[ResourceClaim, int], ...]]] = kept_for(
+        inventory.passed_on.setdefault("holders", {}), question, dict
+    )
+    if inventory.outgrown_by(len(kept)):
+        kept.clear()
     counts: Counter[ResourceClaim] = Counter()
-    for device in devices:
-        for claim, _ in known.get(device, ()):
-            counts[claim] += 1
+    for pool, entry in slices_of(prepared, nodes):
+        held = in_use.names_in(pool.driver, pool.name)
+        if not held and not in_use.shared:
+            continue
+        found = kept.get(id(entry))
+        if found is None or found[0] is not entry or found[1] is not held or in_use.shared:
+            own = Counter(claim for device in wanted(pool, entry) for claim, _ in by_device.get(device, ()))
+            found = kept[id(entry)] = (entry, held, tuple(own.items()))
+        for claim, count in found[2]:
+            counts[claim] += count
     ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0].full_name))
     return Held(tuple((holder_of(view, claim, count), claim) for claim, count in ordered))
 

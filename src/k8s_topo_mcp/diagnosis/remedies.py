@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 
-from ..dra.funnel import screened, slices_of
+from ..dra.funnel import screened_in
+from ..dra.pools import Pool
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
-from ..objects import DeviceId, DeviceTaintRule, Node, Pod, ResourceClaim
+from ..objects import DeviceId, DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
 from ..releases import NEWEST, release
 from ..scheduling.dynamic_resources import problem_of
 from ..scheduling.placement import NodePlacement, Placement
@@ -21,7 +23,7 @@ from ..view.indices import allocated_claims, pods_of_claim
 from . import node_changes, pod_changes, request_changes, selector_changes, volume_changes
 from .cause import devices_suffice, nearest_nodes, reasons_against
 from .changes import Around, pod_apply
-from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_of
+from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_among
 from .node_changes import MORE_LIKE
 from .report import Cause, Change, Holder, Trial
 from .shortages import locate
@@ -139,24 +141,30 @@ def propose(
 
 def _holders(subject: Subject, around: Around, code: str) -> Held:
     """Who is in the way; found once for all pods that ask for the same on the same nodes."""
-    request = around.request
-    key = ("holders", code == "COUNTERS_EXHAUSTED", request.class_name, request.selectors, subject.nodes)
-    return subject.view.memo(key, lambda: holders_of(subject.view, _taken(around, code)))
+    request, counters = around.request, code == "COUNTERS_EXHAUSTED"
+    asked = (counters, around.prepared.problem.classes.get(request.class_name), request.selectors, around.prepared.environment)
+    wanted = _drawing if counters else _passing
+    return subject.view.memo(
+        ("holders", asked, subject.nodes),
+        lambda: holders_among(subject.view, around.prepared, around.nodes, asked, partial(wanted, around)),
+    )
 
 
-def _taken(around: Around, code: str) -> Iterator[DeviceId]:
-    """Devices that others hold and that the request could use; for counters those that draw from the same sets."""
+def _drawing(around: Around, pool: Pool, entry: ResourceSlice) -> Iterator[DeviceId]:
+    """Devices of a slice that others hold and that draw from counters."""
     in_use = around.prepared.problem.in_use
-    if code == "COUNTERS_EXHAUSTED":
-        for pool, entry in slices_of(around.prepared, around.nodes):
-            for device in entry.devices:
-                own = DeviceId(pool.driver, pool.name, device.name)
-                if device.consumes_counters and (own in in_use.devices or own in in_use.shared):
-                    yield own
-        return
-    for entry in screened(around.prepared, around.nodes, around.request):
-        if entry.held or (in_use.shared and entry.id in in_use.shared):
-            yield entry.id
+    for device in entry.devices:
+        own = DeviceId(pool.driver, pool.name, device.name)
+        if device.consumes_counters and (own in in_use.devices or own in in_use.shared):
+            yield own
+
+
+def _passing(around: Around, pool: Pool, entry: ResourceSlice) -> Iterator[DeviceId]:
+    """Devices of a slice that others hold and that the request could use."""
+    in_use = around.prepared.problem.in_use
+    for found in screened_in(around.prepared, ((pool, entry),), around.request):
+        if found.held or (in_use.shared and found.id in in_use.shared):
+            yield found.id
 
 
 def _short_by(cause: Cause) -> int:

@@ -201,6 +201,13 @@ def slices_of(prepared: Prepared, nodes: Iterable[TargetNode]) -> list[tuple[Poo
 
 def screened(prepared: Prepared, nodes: Iterable[TargetNode], request: ExactRequest, selectors: int | None = None) -> list[Screened]:
     """Devices that pass the class and the first `selectors` selectors of the request (None: all of them), held ones included."""
+    return screened_in(prepared, slices_of(prepared, nodes), request, selectors)
+
+
+def screened_in(
+    prepared: Prepared, slices: Iterable[tuple[Pool, ResourceSlice]], request: ExactRequest, selectors: int | None = None
+) -> list[Screened]:
+    """The same of some slices."""
     problem = prepared.problem
     device_class = problem.classes.get(request.class_name)
     if device_class is None:
@@ -208,7 +215,7 @@ def screened(prepared: Prepared, nodes: Iterable[TargetNode], request: ExactRequ
     chosen = request.selectors if selectors is None else request.selectors[:selectors]
     own = chain(prepared.environment, device_class, chosen)
     found: list[Screened] = []
-    for pool, entry in slices_of(prepared, nodes):
+    for pool, entry in slices:
         held = problem.in_use.names_in(pool.driver, pool.name)
         for device, verdict in zip(entry.devices, chain_verdicts(entry, own), strict=True):
             if verdict is True:
