@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from traceback import format_exception
 from typing import Any
 
 from k8s_topo_mcp.diagnosis.node_changes import TWIN
@@ -44,9 +45,15 @@ class Case:
 
 def compare_remedies(minor: str, seed: int, count: int) -> tuple[int, list[tuple[Row, str]]]:
     """How many changes were compared over `count` random problems, and those on which the two differ, as (row, why)."""
-    cases = [case for row in islice(problems(seed, minor), count) for case in cases_of(row, int(minor.partition(".")[2]))]
+    cases: list[Case] = []
     compared = 0
     differences: list[tuple[Row, str]] = []
+    for row in islice(problems(seed, minor), count):
+        try:
+            cases += cases_of(row, int(minor.partition(".")[2]))
+        except Exception as error:  # a crash of ours is a difference like another, and doesn't end the run
+            compared += 1
+            differences.append((row, f"ours: {'; '.join(format_exception(error)[-2:])}"))
     with Oracle(minor) as oracle:
         for case, answer in zip(cases, oracle.allocate([case.row for case in cases]), strict=True):
             if answer.get("errorKind") in UNDECIDED or answer.get("dropped"):

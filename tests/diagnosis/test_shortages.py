@@ -10,6 +10,7 @@ from .clusters import (
     DRIVER,
     Item,
     asking,
+    claim,
     cluster,
     code,
     device_class,
@@ -131,6 +132,33 @@ def test_where_claims_would_not_even_fit_with_every_claim_released_that_is_the_c
     report = explained(cluster(*items, *claims))
     assert code(report) == "CONSTRAINT_UNSATISFIABLE"
     assert value(report, "largest") == 4
+
+
+def two_claims(*second: Any, constraints: list[Item] | None = None) -> tuple[Item, ...]:
+    """Pod p with claims a and b, whose requests have the same name."""
+    return claim("a", request("r", 1)), claim("b", *second, constraints=constraints), pod("p", ("a", "b"))
+
+
+def test_of_two_claims_with_one_name_of_request_the_one_with_the_constraint_is_named() -> None:
+    devices = gpus(6, STD__numaNode=lambda number: number)
+    items = (*ONE, pool(devices), *(held(f"h{place}", [f"gpu-{place}"]) for place in range(5)))
+    numa = [{"matchAttribute": "resource.kubernetes.io/numaNode"}]
+    report = explained(cluster(*items, *two_claims(request("r", 2), constraints=numa)))
+    assert code(report) == "CONSTRAINT_UNSATISFIABLE"
+    assert report.cause is not None
+    assert report.cause.finding.object is not None
+    assert report.cause.finding.object.name == "b"
+    assert report.cause.funnel is not None
+    assert (report.cause.funnel.claim, value(report, "needed")) == (1, 2)
+
+
+def test_requests_of_two_claims_with_one_name_are_counted_together_and_told_apart() -> None:
+    report = explained(cluster(*ONE, pool(gpus(3)), *two_claims(request("r", 3))))
+    assert code(report) == "REQUESTS_COMPETE"
+    assert value(report, "requests") == ("r of a", "r of b")
+    holders = tuple(held(f"h{place}", [f"gpu-{place}"]) for place in range(2))
+    report = explained(cluster(*ONE, pool(gpus(5)), *holders, *two_claims(request("r", 3))))
+    assert (code(report), value(report, "needed")) == ("DEVICES_IN_USE", 4)
 
 
 def test_taints_of_a_slice_are_counted_and_tolerated() -> None:

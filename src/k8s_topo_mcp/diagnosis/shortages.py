@@ -6,7 +6,7 @@ request has enough devices by itself, what can't hold together is taken apart (`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..dra.allocation import allocate, node_groups
@@ -94,14 +94,15 @@ def _in_use_cause(view: ClusterView, ground: Ground, cause: Cause) -> Cause:
     if not all(isinstance(allocate(empty, node), Unallocatable) for node in kinds):
         return cause
     deeper = device_cause(view, empty, ground.open, ground.total)
-    counted = next(
-        (entry for each in ground.funnels for entry in each if deeper.funnel is not None and entry.name == deeper.funnel.name), None
-    )
+    then = None if deeper.funnel is None else (deeper.funnel.claim, deeper.funnel.name)
+    counted = next((entry for each in ground.funnels for entry in each if (entry.claim, entry.name) == then), None)
     groups = deeper.groups
     if groups is not None and deeper.finding.field.startswith(CONSTRAINTS):
-        claim = ground.problem.claims[counted.claim if counted is not None else 0]
+        number = next(place for place, claim in enumerate(ground.problem.claims) if claim.ref == deeper.finding.object)
+        claim = ground.problem.claims[number]
         constraint = claim.spec.constraints[int(deeper.finding.field.removeprefix(CONSTRAINTS).rstrip("]"))]
-        asked = {entry.name: entry.request for each in ground.funnels for entry in each if entry.name in groups.requests}
+        of_claim = [entry for each in ground.funnels for entry in each if entry.claim == number]
+        asked = {entry.name: entry.request for entry in of_claim if entry.name in groups.requests}
         now = groups_of(ground.prepared, ground.kinds, asked, constraint)
         groups = replace(groups, largest_free=now.largest_free, node=now.node, values=now.values)
     return replace(deeper, funnel=counted, groups=groups)
@@ -250,16 +251,11 @@ def _joint_cause(ground: Ground) -> Cause:
     return replace(cause, conflict=tuple(part_text(problem, part) for part in parts))
 
 
-def _requests_of(ground: Ground, parts: Sequence[Part]) -> dict[str, Funnel]:
-    """The funnels of these requests, all alternatives of each."""
+def _requests_of(ground: Ground, parts: Sequence[Part]) -> list[Funnel]:
+    """The funnels of these requests, all alternatives of each. Requests of two claims may have one name."""
     problem = ground.problem
     wanted = {(part.claim, problem.claims[part.claim].spec.requests[part.number].name) for part in parts}
-    return {
-        entry.name: entry
-        for alternatives in ground.funnels
-        for entry in alternatives
-        if (entry.claim, entry.name.partition("/")[0]) in wanted
-    }
+    return [entry for alternatives in ground.funnels for entry in alternatives if (entry.claim, entry.name.partition("/")[0]) in wanted]
 
 
 def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kinds: set[str]) -> Cause:
@@ -269,19 +265,21 @@ def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kind
     constraint = claim.spec.constraints[part.number]
     attribute, kind = attribute_of(constraint), kind_of(constraint)
     field = f"spec.devices.constraints[{part.number}]"
-    own = {name: entry for name, entry in _requests_of(ground, requests).items() if entry.claim == part.claim}
-    concerned = {name: entry for name, entry in own.items() if constraint.concerns(*_names(name))} or own
-    counted = next(iter(concerned.values()), ground.funnels[0][0])
-    groups = groups_of(prepared, ground.kinds, {name: entry.request for name, entry in concerned.items()}, constraint)
-    base = replace(ground.cause(finding("REQUESTS_COMPETE", claim.ref, field, requests=tuple(own)), counted), groups=groups)
-    for entry in concerned.values():
+    of_claim = [entry for alternatives in ground.funnels for entry in alternatives if entry.claim == part.claim]
+    own = [entry for entry in _requests_of(ground, requests) if entry.claim == part.claim] or of_claim
+    concerned = [entry for entry in own if constraint.concerns(*_names(entry.name))] or own
+    counted = concerned[0]
+    groups = groups_of(prepared, ground.kinds, {entry.name: entry.request for entry in concerned}, constraint)
+    competing = finding("REQUESTS_COMPETE", claim.ref, field, requests=tuple(entry.name for entry in own))
+    base = replace(ground.cause(competing, counted), groups=groups)
+    for entry in concerned:
         devices = screened(prepared, ground.kinds, entry.request)
         if devices and not any(values_in(prepared, entry.request, device, attribute) for device in devices):
             found = finding("CONSTRAINT_ATTRIBUTE_MISSING", claim.ref, field, constraint=field, attribute=attribute, kind=kind, present=0)
             return replace(
                 base, finding=found, funnel=entry, groups=None, look_alike=look_alike(prepared, entry.request, devices, attribute)
             )
-    needed = sum(need for need in _needed(concerned).values())
+    needed = sum(_needed(concerned).values())
     if "holders" in kinds:
         found = finding("DEVICES_IN_USE", claim.ref, field, needed=needed, present=groups.largest_all, free=groups.largest_free)
         return replace(base, finding=found)
@@ -299,26 +297,34 @@ def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kind
     )
     alike = None
     if groups.without:
-        matching = [each for entry in concerned.values() for each in screened(prepared, ground.kinds, entry.request)]
+        matching = [each for entry in concerned for each in screened(prepared, ground.kinds, entry.request)]
         alike = look_alike(prepared, counted.request, matching, attribute)
     taints = taint_counts(prepared, ground.open, counted.request, ground.rules) if "taints" in kinds else ()
     return replace(base, finding=found, look_alike=alike, taints=taints)
 
 
-def _needed(funnels: Mapping[str, Funnel]) -> dict[str, int]:
-    """How many devices each request needs; the smallest alternative counts."""
-    found: dict[str, int] = {}
-    for name, entry in funnels.items():
-        parent = name.partition("/")[0]
-        found[parent] = min(found.get(parent, entry.needed), entry.needed)
+def _needed(funnels: Iterable[Funnel]) -> dict[tuple[int, str], int]:
+    """How many devices each request of each claim needs; the smallest alternative counts."""
+    found: dict[tuple[int, str], int] = {}
+    for entry in funnels:
+        request = (entry.claim, entry.name.partition("/")[0])
+        found[request] = min(found.get(request, entry.needed), entry.needed)
     return found
+
+
+def _called(problem: AllocationProblem, requests: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+    """Requests by name, with that of the claim where they are of several."""
+    asked = tuple(requests)
+    if len({claim for claim, _ in asked}) < 2:
+        return tuple(name for _, name in asked)
+    return tuple(f"{name} of {problem.claims[claim].name}" for claim, name in asked)
 
 
 def _competing_cause(ground: Ground, requests: Sequence[Part], kinds: set[str]) -> Cause:
     """Requests that want the same devices, or more of them than others leave."""
     claim = ground.problem.claims[requests[0].claim]
     own = _requests_of(ground, requests)
-    counted = next(iter(own.values()))
+    counted = own[0]
     position, request = locate(claim, counted.name)
     field = claim.spec.path_of(position, request) if len(requests) == 1 else "spec.devices.requests"
     if "counters" in kinds:
@@ -331,19 +337,19 @@ def _competing_cause(ground: Ground, requests: Sequence[Part], kinds: set[str]) 
         present = _best(counted, "selector", counted.stages[1].best)
         found = finding("DEVICES_IN_USE", claim.ref, field, needed=needed, present=present, free=free.best if free is not None else 0)
     else:
-        found = finding("REQUESTS_COMPETE", claim.ref, field, requests=tuple(_needed(own)))
-    return replace(ground.cause(found, counted), alternatives=_alternatives(ground, list(own.values())) if len(requests) == 1 else ())
+        found = finding("REQUESTS_COMPETE", claim.ref, field, requests=_called(ground.problem, _needed(own)))
+    return replace(ground.cause(found, counted), alternatives=_alternatives(ground, own) if len(requests) == 1 else ())
 
 
 def _counters_cause(ground: Ground, requests: Sequence[Part]) -> Cause:
     """Shared counters are among what can't hold together."""
     claim = ground.problem.claims[requests[0].claim]
     own = _requests_of(ground, requests)
-    counted = next(iter(own.values()))
+    counted = own[0]
     position, request = locate(claim, counted.name)
     field = claim.spec.path_of(position, request) if len(requests) == 1 else "spec.devices.requests"
     needed = sum(_needed(own).values())
-    for entry in own.values():
+    for entry in own:
         counters = counters_short(ground.prepared, ground.best[:NODES_EXAMINED], entry.request, needed)
         if counters:
             short = counters[0]
