@@ -6,7 +6,7 @@ microseconds, not the indexing of all of them. Likewise a new view in which most
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -40,6 +40,45 @@ class _Index:
         self.items = items
         self.values = values
         self.public: Mapping[Any, tuple[Any, ...]] = MappingProxyType(values)
+
+
+class _Entry:
+    """One entry of an index while it is patched. `values` has one value for each item, or is None where some item has several: then they
+    are asked for anew."""
+
+    __slots__ = ("items", "values")
+
+    def __init__(self, items: tuple[ApiObject, ...], values: tuple[Any, ...]) -> None:
+        self.items = list(items)
+        self.values: list[Any] | None = list(values) if len(values) == len(items) else None
+
+    @classmethod
+    def of(cls, touched: dict[Any, _Entry], entry: Any, index: _Index) -> _Entry:
+        """The entry as the index has it, put into `touched`."""
+        touched[entry] = found = cls(index.items.get(entry, ()), index.values.get(entry, ()))
+        return found
+
+    def drop(self, key: Key) -> None:
+        """Without the item of that key."""
+        at = bisect_left(self.items, key, key=_key)
+        del self.items[at]
+        if self.values is not None:
+            del self.values[at]
+
+    def put(self, key: Key, item: ApiObject, values: list[Any]) -> None:
+        """With an item whose key isn't there."""
+        at = bisect_left(self.items, key, key=_key)
+        self.items.insert(at, item)
+        if self.values is not None and len(values) == 1:
+            self.values.insert(at, values[0])
+        else:
+            self.values = None
+
+    def all_values(self, entry: Any, pairs: Pairs) -> tuple[Any, ...]:
+        """The values of all items, in their order."""
+        if self.values is not None:
+            return tuple(self.values)
+        return tuple(value for item in self.items for found, value in pairs(item) if found == entry)
 
 
 class Kind:
@@ -156,21 +195,23 @@ class Kind:
         return _Index({entry: tuple(found) for entry, found in items.items()}, {entry: tuple(found) for entry, found in values.items()})
 
     def _patched(self, pairs: Pairs, index: _Index) -> _Index:
-        touched: dict[Any, list[ApiObject]] = {}
-        for before, after in self._changes.values():
+        touched: dict[Any, _Entry] = {}
+        for key, (before, after) in self._changes.items():
             for entry in {} if before is None else dict(pairs(before)):
-                under = touched.setdefault(entry, list(index.items.get(entry, ())))
-                under[:] = [item for item in under if item is not before]
-            for entry in {} if after is None else dict(pairs(after)):
+                (touched.get(entry) or _Entry.of(touched, entry, index)).drop(key)
+            found: dict[Any, list[Any]] = {}
+            for entry, value in () if after is None else pairs(after):
+                found.setdefault(entry, []).append(value)
+            for entry, own in found.items():
                 assert after is not None
-                insort(touched.setdefault(entry, list(index.items.get(entry, ()))), after, key=_key)
+                (touched.get(entry) or _Entry.of(touched, entry, index)).put(key, after, own)
         if not touched:
             return index
         items, values = dict(index.items), dict(index.values)
-        for entry, under in touched.items():
-            if under:
-                items[entry] = tuple(under)
-                values[entry] = tuple(value for item in under for found, value in pairs(item) if found == entry)
+        for entry, patched in touched.items():
+            if patched.items:
+                items[entry] = tuple(patched.items)
+                values[entry] = patched.all_values(entry, pairs)
             else:
                 items.pop(entry, None)
                 values.pop(entry, None)
