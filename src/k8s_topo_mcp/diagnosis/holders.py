@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ..dra.funnel import slices_of
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode, kept_for
 from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
-from ..view import ClusterView, derived
-from ..view.indices import consumers_of, holders_of_device, pods_of_claim
+from ..view import ClusterView
+from ..view.indices import consumers_of, holders_of_device, pods_of_claim, users_of_claims
 from .report import Change, Holder
 
 Pair: TypeAlias = tuple[Holder, ResourceClaim]
@@ -38,24 +38,27 @@ IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"
 
 def holder_of(view: ClusterView, claim: ResourceClaim, devices: int) -> Holder:
     """A claim as a holder. It lives if a pod that it is reserved for, or that names it, exists and hasn't ended."""
-    users = pods_of_claim(view, claim)
-    known: dict[int, tuple[tuple[Pod, ...], Holder]] = derived(claim, "holder", dict[int, Any])
-    found = known.get(devices)
-    if found is not None and found[0] is users:
-        return found[1]
+    return _holder(view, claim, pods_of_claim(view, claim), devices)[1]
+
+
+def _holder(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...], devices: int) -> tuple[tuple[Pod, ...] | None, Holder]:
+    """The holder, and the pods that name it if they decide: where every pod that it is reserved for names it. None: look again."""
     consumers = consumers_of(view, claim)
-    holder = _holder(claim, (*consumers, *users), devices)
-    # Where every pod that it is reserved for also names it, this holds for as long as those that name it are the same.
-    if len(consumers) == len(claim.reserved_for) and set(consumers) <= set(users):
-        known[devices] = (users, holder)
-    return holder
-
-
-def _holder(claim: ResourceClaim, users: Iterable[Pod], devices: int) -> Holder:
-    pods = {pod.full_name: pod for pod in users}
+    pods = {pod.full_name: pod for pod in (*consumers, *users)}
     alive = any(not pod.is_terminal for pod in pods.values()) or any(entry.resource != "pods" for entry in claim.reserved_for)
     since = claim.allocation.allocated_at if claim.allocation is not None else None
-    return Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive)
+    holder = Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive)
+    return users if len(consumers) == len(claim.reserved_for) and set(consumers) <= set(users) else None, holder
+
+
+@dataclass(slots=True, eq=False)
+class _HeldOf:
+    """Who holds what is wanted of a slice, for as long as the slice and what is held of its pool are the same. `pairs`: each with the pods
+    that name the claim (`_holder`)."""
+
+    entry: ResourceSlice
+    held: frozenset[str]
+    pairs: list[tuple[tuple[Pod, ...] | None, Pair]]
 
 
 def holders_among(
@@ -70,24 +73,36 @@ def holders_among(
     What `question` names decides what is wanted; the holders of a slice are kept for it, for as long as no claim on its pool changes.
     """
     by_device, in_use, inventory = holders_of_device(view), prepared.problem.in_use, prepared.problem.inventory
-    kept: dict[int, tuple[ResourceSlice, frozenset[str], tuple[tuple[ResourceClaim, int], ...]]] = kept_for(
-        inventory.passed_on.setdefault("holders", {}), question, dict
-    )
+    kept: dict[int, _HeldOf] = kept_for(inventory.passed_on.setdefault("holders", {}), question, dict)
     if inventory.outgrown_by(len(kept)):
         kept.clear()
-    counts: Counter[ResourceClaim] = Counter()
+    pairs: dict[ResourceClaim, Pair] = {}
+    several: Counter[ResourceClaim] = Counter()
+    users = users_of_claims(view)
+
+    def known(claim: ResourceClaim, devices: int) -> tuple[tuple[Pod, ...] | None, Pair]:
+        seen, holder = _holder(view, claim, users.get(claim.key, ()), devices)
+        return seen, (holder, claim)
+
     for pool, entry in slices_of(prepared, nodes):
         held = in_use.names_in(pool.driver, pool.name)
         if not held and not in_use.shared:
             continue
         found = kept.get(id(entry))
-        if found is None or found[0] is not entry or found[1] is not held or in_use.shared:
+        if found is None or found.entry is not entry or found.held is not held or in_use.shared:
             own = Counter(claim for device in wanted(pool, entry) for claim, _ in by_device.get(device, ()))
-            found = kept[id(entry)] = (entry, held, tuple(own.items()))
-        for claim, count in found[2]:
-            counts[claim] += count
-    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0].full_name))
-    return Held(tuple((holder_of(view, claim, count), claim) for claim, count in ordered))
+            found = kept[id(entry)] = _HeldOf(entry, held, [known(claim, count) for claim, count in own.items()])
+        for place, (seen, pair) in enumerate(found.pairs):
+            holder, claim = pair
+            if seen is None or seen is not users.get(claim.key, ()):
+                _, pair = found.pairs[place] = known(claim, holder.devices)
+            if claim in pairs:
+                several[claim] += holder.devices
+            else:
+                pairs[claim] = pair
+    for claim, more in several.items():
+        pairs[claim] = (holder_of(view, claim, pairs[claim][0].devices + more), claim)
+    return Held(tuple(sorted(pairs.values(), key=lambda pair: (-pair[0].devices, pair[1].full_name))))
 
 
 @dataclass(frozen=True, eq=False)

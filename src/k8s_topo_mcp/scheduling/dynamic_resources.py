@@ -86,7 +86,7 @@ def inventory(view: ClusterView) -> Inventory:
 
 
 def _followed(known: Inventory, slices: Kind, _changes: Changes) -> Inventory:
-    return known.followed(slices.ordered)
+    return known.followed([entry for entry in slices.ordered if isinstance(entry, ResourceSlice)])
 
 
 def selector_environment(view: ClusterView) -> Environment:

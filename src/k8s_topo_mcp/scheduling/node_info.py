@@ -64,13 +64,50 @@ def node_info(view: ClusterView, node: Node) -> NodeInfo:
 
 
 def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
-    """All nodes with their pods, by name."""
+    """All nodes with their pods, by name, in the order of the cluster."""
 
     def look() -> Mapping[str, NodeInfo]:
-        pods, known = view.index(Pod, _on_node), _known(view)
-        return {node.name: _info(view, node, pods, known) for node in view.all(Node)}
+        pods, known, nodes = view.index(Pod, _on_node), _known(view), view.all(Node)
+        last = view.carried(Node, _no_round)
+        before = last.get(_reading(view.release))
+        # Most are those of the view before: only nodes that are others, or whose pods are, are looked at.
+        if before is not None and len(before.nodes) == len(nodes) and all(map(_one_name, before.nodes, nodes)):
+            infos = dict(before.infos)
+            touched = [node.name for then, node in zip(before.nodes, nodes, strict=True) if then is not node]
+            touched += differing(before.pods, pods)
+            for name in touched:
+                node = view.get(Node, name)
+                if node is not None:
+                    infos[name] = _info(view, node, pods, known)
+        else:
+            infos = {node.name: _info(view, node, pods, known) for node in nodes}
+        last[_reading(view.release)] = _Round(nodes, pods, infos)
+        return infos
 
     return view.memo("node infos", look)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The infos of a view, and of what they were made."""
+
+    nodes: tuple[Node, ...]
+    pods: Mapping[str, tuple[Pod, ...]]
+    infos: Mapping[str, NodeInfo]
+
+
+def _one_name(one: Node, other: Node) -> bool:
+    return one is other or one.name == other.name
+
+
+def _no_round(_: tuple[Node, ...]) -> dict[Hashable, _Round]:
+    return {}
+
+
+def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """The keys under which there are two objects, or one."""
+    found = [key for key, value in now.items() if before.get(key) is not value]
+    return found + [key for key in before if key not in now]
 
 
 def _info(view: ClusterView, node: Node, placed: Mapping[str, tuple[Pod, ...]], known: dict[str, NodeInfo]) -> NodeInfo:

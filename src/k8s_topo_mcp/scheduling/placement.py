@@ -18,11 +18,11 @@ from ..dra.problem import AllocationProblem, TargetNode
 from ..findings import Finding
 from ..objects import Node, Pod
 from ..view import ClusterView, derived
-from ..view.indices import pods_nominated_to
+from ..view.indices import nodes_nominated
 from . import dynamic_resources, node_affinity
 from .assumed import Assumed
 from .filters import Filters, Refusals, filters_for
-from .node_info import MANY, NodeInfo, info_of, node_infos
+from .node_info import NodeInfo, differing, info_of, node_infos
 from .pod_signature import relates, signature
 from .unmodelled import unchecked
 
@@ -229,22 +229,32 @@ def _refused_by_each(view: ClusterView, filters: Filters, own: Hashable) -> Mapp
         return {node.name: filters.against(node) for node in view.all(Node)}
     carried = view.carried(Node, _nothing_refused)
     release = view.release
-    known = carried.setdefault((own, release.minor, frozenset(name for name, gate in release.gates.items() if gate.enabled)), {})
+    question = (own, release.minor, frozenset(name for name, gate in release.gates.items() if gate.enabled))
+    infos, nominated = node_infos(view), frozenset(nodes_nominated(view))
+    before = carried.pop(question, None)
+    if before is None or len(before.infos) != len(infos):
+        found = {name: filters.against(info.node) for name, info in infos.items()}
+    else:
+        found = dict(before.refused)
+        for name in {*differing(before.infos, infos), *nominated, *before.nominated}:
+            found.pop(name, None)
+            if name in infos:
+                found[name] = filters.against(infos[name].node)
+    carried[question] = _Refused(infos, nominated, found)
     _forget(carried)
-    if len(known) > 2 * view.count(Node) + MANY:
-        known.clear()
-    found: dict[str, Refusals] = {}
-    for name, info in node_infos(view).items():
-        entry = known.get(name)
-        if entry is not None and entry[0] is info and not pods_nominated_to(view, name):
-            found[name] = entry[1]
-            continue
-        refused = found[name] = filters.against(info.node)
-        known[name] = (info, refused)
     return found
 
 
-def _nothing_refused(_: tuple[Node, ...]) -> dict[Hashable, dict[str, tuple[NodeInfo, Refusals]]]:
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """What pods of one signature met on each node of a view: it holds where the node's info is the same and nobody is nominated."""
+
+    infos: Mapping[str, NodeInfo]
+    nominated: frozenset[str]
+    refused: Mapping[str, Refusals]
+
+
+def _nothing_refused(_: tuple[Node, ...]) -> dict[Hashable, _Refused]:
     return {}
 
 

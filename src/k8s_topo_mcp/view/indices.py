@@ -64,6 +64,11 @@ def pods_nominated_to(view: ClusterView, node: str) -> tuple[Pod, ...]:
     return view.index(Pod, _nominated).get(node, ())
 
 
+def nodes_nominated(view: ClusterView) -> Iterable[str]:
+    """Nodes on which the scheduler keeps room for pending pods."""
+    return view.index(Pod, _nominated).keys()
+
+
 def _pending(pod: Pod) -> Iterable[bool]:
     return (True,) if pod.is_pending else ()
 
@@ -144,7 +149,12 @@ def _claim_keys(pod: Pod) -> Iterable[tuple[str, str]]:
 
 def pods_of_claim(view: ClusterView, claim: ResourceClaim) -> tuple[Pod, ...]:
     """Pods that name a claim, whether it is reserved for them or not."""
-    return view.index(Pod, _claim_keys).get(claim.key, ())
+    return users_of_claims(view).get(claim.key, ())
+
+
+def users_of_claims(view: ClusterView) -> Mapping[tuple[str, str], tuple[Pod, ...]]:
+    """Pods by (namespace, name) of each claim that they name."""
+    return view.index(Pod, _claim_keys)
 
 
 def consumers_of(view: ClusterView, claim: ResourceClaim) -> tuple[Pod, ...]:
