@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from k8s_topo_mcp.cli import main
+from k8s_topo_mcp.rendering.page import page
 from k8s_topo_mcp.tools.topology_page import topology_page
 from k8s_topo_mcp.view import ClusterView
 from tests.browser import Browser, browser, needs_browser
+from tests.rendering.test_page import graph
 from tests.tools.test_topology_page import hostile
 from tests.topology.clusters import claim, device, gpu, large, node, pod, resource_slice, view
 
@@ -66,9 +68,9 @@ def _nothing_on_the_console(window: Browser) -> Iterator[None]:
 
 
 def opened(window: Browser, folder: Path, seen: ClusterView, scope: str = "cluster") -> None:
-    page = folder / "page.html"
-    page.write_text(topology_page(seen, scope).html, encoding="utf-8")
-    window.open(page)
+    target = folder / "page.html"
+    target.write_text(topology_page(seen, scope).html, encoding="utf-8")
+    window.open(target)
 
 
 def found(window: Browser, query: str) -> list[str]:
@@ -210,9 +212,6 @@ def test_a_scope_is_where_the_page_begins(window: Browser, tmp_path: Path) -> No
 
 def test_states_plugins_parts_and_kinds_that_nobody_foresaw(window: Browser, tmp_path: Path) -> None:
     """Any type and any attribute is shown; a graph of nodes alone is one too."""
-    from k8s_topo_mcp.rendering.page import page
-    from tests.rendering.test_page import graph
-
     target = tmp_path / "page.html"
     nodes = {
         "node/a": {"type": "node"},
@@ -221,6 +220,11 @@ def test_states_plugins_parts_and_kinds_that_nobody_foresaw(window: Browser, tmp
         "device/d/a/g0p0": {"type": "partition", "state": "free", "parent": "g0"},
         "fabric/f": {"type": "fabric", "speed_gbps": 400},
         "queue/q": {"type": "queue", "quota": {"nvidia.com/gpu": "8"}},
+        "pool/d/a": {"type": "pool", "state": "usable"},
+        "claim/c1": {"type": "claim"},
+        "claim/c2": {"type": "claim"},
+        "pod/p": {"type": "pod"},
+        "device/d/a/g1": {"type": "device", "state": "held", "label": "G"},
     }
     edges = [
         ("node/a", "node/a/resource/x.com/gpu", {"kind": "contains", "by": "allocatable"}),
@@ -228,15 +232,31 @@ def test_states_plugins_parts_and_kinds_that_nobody_foresaw(window: Browser, tmp
         ("device/d/a/g0", "device/d/a/g0p0", {"kind": "contains"}),
         ("device/d/a/g0", "fabric/f", {"kind": "joined_to", "port": 7}),
         ("queue/q", "fabric/f", {"kind": "watches"}),
+        ("node/a", "pool/d/a", {"kind": "publishes"}),
+        ("node/a", "device/d/a/g1", {"kind": "contains", "by": "slice"}),
+        ("device/d/a/g0", "claim/c1", {"kind": "held_by"}),
+        ("device/d/a/g1", "claim/c2", {"kind": "held_by"}),
+        *((claim, "pod/p", {"kind": "reserved_for"}) for claim in ("claim/c1", "claim/c2")),
+        *(("pod/p", claim, {"kind": "asks"}) for claim in ("claim/c1", "claim/c2")),
     ]
     target.write_text(page(graph(nodes, edges, states=[["free", "free"], ["held", "held"], ["glowing", "on fire"]])), encoding="utf-8")
     window.open(target)
-    # A device is counted once, whatever is in it; five of eight are free.
-    assert legend(window) == {"free": 5, "held": 3, "glowing": 1}
+    # A device is counted once, whatever is in it; five of eight are free. What isn't hardware has no box.
+    assert legend(window) == {"free": 5, "held": 4, "glowing": 1}
+    assert window.texts("#map > .box > .head .name") == ["a"]
     window.click("#map .cell")
     facts = window.text("#panel")
     for text in ("on fire", "deep", "one", "two", "yes", "g0p0", "joined to", "port 7", "fabric"):
         assert text in facts
+    # A claim is where its devices are, not where those of its pod's other claims are.
+    for name, devices in (("c1", ["g0"]), ("c2", ["g1"]), ("p", ["g0", "g1"])):
+        found(window, name)
+        window.press("Enter")
+        assert window.texts("#map [data-hit] .name") == devices
+    assert found(window, "g0p0") == ["partition g0p0"]
+    window.press("Enter")
+    assert window.text("#panel h2") == "g0p0"
+    assert window.texts("#map [data-hit] .name") == ["g0"]
     assert found(window, "type:queue") == ["queue q"]
     window.press("Enter")
     assert "nvidia.com/gpu" in window.text("#panel")

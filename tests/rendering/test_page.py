@@ -141,6 +141,17 @@ def test_a_circle_of_containers_ends() -> None:
     assert len(edges) == 2
 
 
+def test_of_several_containers_the_finest_place_is_the_one_in_the_tree() -> None:
+    nodes = {"group/g": {"type": "group"}, "zone/z": {"type": "zone"}, "rack/r": {"type": "rack"}, "node/n": {"type": "node"}}
+    edges = [(above, "node/n", {"kind": "contains"}) for above in ("group/g", "rack/r", "zone/z")]
+    raw = packed(graph(nodes, edges, places=["zone", "rack"]))
+    things, _ = unpacked(raw)
+    parents = {things[number][0]: things[number - step][0] for number, step in enumerate(raw["up"]) if step}
+    assert parents == {"node/n": "rack/r"}
+    assert len(raw["from"]) == 2
+    assert "places" not in raw["about"]
+
+
 def test_the_same_graph_gives_the_same_page() -> None:
     one = graph({"a": {"type": "zone"}, "b": {"type": "node", "x": [1, {"y": None}]}}, [("a", "b", {"kind": "contains"})])
     assert page(one) == page(json.loads(json.dumps(one)))

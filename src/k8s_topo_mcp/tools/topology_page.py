@@ -10,6 +10,7 @@ from k8s_topo_mcp.rendering.page import page
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools.errors import NotFound
 from k8s_topo_mcp.tools.topology_graph import Input, answer
+from k8s_topo_mcp.topology.domains import LEVEL_NAMES
 from k8s_topo_mcp.topology.domains import WORDS as LEVEL_WORDS
 from k8s_topo_mcp.topology.graph import hardware_graph, node_link
 from k8s_topo_mcp.topology.hardware import NodeHardware, hardware
@@ -55,15 +56,18 @@ def topology_page(view: ClusterView, scope: str = "cluster") -> TopologyPage:
         "basis": bases.line(said.basis),
         "states": list(STATE_WORDS.items()),
         "types": TYPE_WORDS,
+        "places": LEVEL_NAMES,
         "notes": list(said.unknown),
     }
+    if not is_part:
+        about["headline"] = answer(view, Input()).headline
     if selection.focus == "zombies":
         about["only"] = ["zombie"]
     elif not is_part:
         if selection.path not in graph:
             raise NotFound(f"{clean(selection.path, 300)} has no device of any node, so no page opens at it. Right: a page without SCOPE.")
-        about |= {"open": selection.path, "headline": answer(view, Input()).headline}
-    return TopologyPage(page(node_link(graph, **about)), len(nodes), sum(len(node.devices) for node in nodes))
+        about["open"] = selection.path
+    return TopologyPage(page({**node_link(graph), "graph": about}), len(nodes), sum(len(node.devices) for node in nodes))
 
 
 def _roles(nodes: Iterable[NodeHardware]) -> Iterator[tuple[str, str]]:

@@ -38,10 +38,8 @@ def packed(data: Mapping[str, Any]) -> dict[str, Any]:
     nodes: Sequence[Facts] = data["nodes"]
     edges: Sequence[Facts] = data["edges"]
     facts = {node["id"]: node for node in nodes}
-    above: dict[Any, Facts] = {}
-    for edge in edges:
-        if edge.get("kind") == "contains" and edge["target"] != edge["source"]:
-            above.setdefault(edge["target"], edge)
+    about: Mapping[str, Any] = data.get("graph") or {}
+    above = _containers(facts, edges, about.get("places") or ())
     order = _order(facts, above)
     inner = {id(edge) for edge in above.values()}
     links = [edge for edge in edges if id(edge) not in inner]
@@ -50,7 +48,7 @@ def packed(data: Mapping[str, Any]) -> dict[str, Any]:
     shared, rest, up, via, record = _columns(order, facts, above, place, table)
     sources, targets, kinds = _links(links, place, table)
     return {
-        "about": value(data.get("graph") or {}),
+        "about": value({name: entry for name, entry in about.items() if name != "places"}),
         "shared": shared,
         "rest": rest,
         "up": up,
@@ -63,6 +61,25 @@ def packed(data: Mapping[str, Any]) -> dict[str, Any]:
         "words": table.words,
         "values": table.values,
     }
+
+
+def _containers(facts: Mapping[Any, Facts], edges: Iterable[Facts], places: Sequence[str]) -> dict[Any, Facts]:
+    """For what is contained, the edge that leads to it from its place in the tree: of several containers the one whose type is a place, the
+    finest first; else the first."""
+    rank = {name: number for number, name in enumerate(places, start=1)}
+    above: dict[Any, Facts] = {}
+    for edge in edges:
+        if edge.get("kind") != "contains" or edge["target"] == edge["source"]:
+            continue
+        known = above.get(edge["target"])
+        if known is None or _rank(rank, facts[edge["source"]]) > _rank(rank, facts[known["source"]]):
+            above[edge["target"]] = edge
+    return above
+
+
+def _rank(rank: Mapping[str, int], facts: Facts) -> int:
+    kind = facts.get("type")
+    return rank.get(kind, 0) if isinstance(kind, str) else 0
 
 
 def _order(facts: Mapping[Any, Any], above: dict[Any, Facts]) -> list[Any]:

@@ -44,16 +44,16 @@ const graph = (() => {
   function name(i) {
     const id = ids[i], mark = `${type(i)}/`, at = id.lastIndexOf(`/${mark}`);
     if (at >= 0) return id.slice(at + mark.length + 1) || id;
-    if (!id.startsWith(mark)) return id || "(no name)";
-    return (parent[i] < 0 ? id.slice(mark.length) : id.slice(id.lastIndexOf("/") + 1)) || id;
+    if (parent[i] >= 0) return id.slice(id.lastIndexOf("/") + 1) || id;
+    return (id.startsWith(mark) ? id.slice(mark.length) : id) || "(no name)";
   }
 
   const up = (i) => { const chain = []; for (let at = parent[i]; at >= 0; at = parent[at]) chain.push(at); return chain.reverse(); };
 
   // Hardware is what contains devices or is a node, with everything in it; the map shows it. What else there is hangs on it by links.
-  const hard = new Uint8Array(size);
+  const hard = new Uint8Array(size), states = new Set((raw.about.states ?? []).map(([state]) => state));
   for (let i = size - 1; i >= 0; i--) {
-    if (type(i) === "node" || facts(i).has("state") || facts(i).has("allocatable")) hard[i] = 1;
+    if (type(i) === "node" || states.has(text(i, "state")) || facts(i).has("allocatable")) hard[i] = 1;
     if (hard[i] && parent[i] >= 0) hard[parent[i]] = 1;
   }
   for (let i = 0; i < size; i++) if (parent[i] >= 0 && hard[parent[i]]) hard[i] = 1;
@@ -70,20 +70,25 @@ const graph = (() => {
   const byId = new Map();
   for (let i = size - 1; i >= 0; i--) byId.set(ids[i], i);
 
-  // The hardware behind a claim, a pod, a queue: what leads to it by links, or to something that it leads to.
+  // The hardware behind a claim, a pod, a queue: what leads to it by links, or to something that it leads to. A type that was left isn't
+  // entered again: from a claim to its pod is no way to the pod's other claims.
   function hardwareOf(i, most = 2000) {
+    if (hard[i]) return [i];
     const found = new Set();
     function gather(starts) {
-      const seen = new Set(starts), waiting = [...starts];
+      const seen = new Set(starts), waiting = starts.map((start) => ({ at: start, left: new Set() }));
       while (waiting.length && found.size < most && seen.size < 20000) {
-        for (const at of arriving(waiting.pop())) {
-          const other = from[at];
+        const { at, left } = waiting.pop(), own = type(at);
+        for (const entry of arriving(at)) {
+          const other = from[entry];
           if (hard[other]) found.add(other);
-          else if (!seen.has(other)) { seen.add(other); waiting.push(other); }
+          else if (!seen.has(other) && !left.has(type(other))) {
+            seen.add(other);
+            waiting.push({ at: other, left: type(other) === own ? left : new Set([...left, own]) });
+          }
         }
       }
     }
-    if (hard[i]) return [i];
     gather([i]);
     if (!found.size) gather(Array.from(leaving(i), (at) => to[at]).filter((other) => !hard[other]));
     if (!found.size) for (const at of leaving(i)) if (hard[to[at]]) found.add(to[at]);

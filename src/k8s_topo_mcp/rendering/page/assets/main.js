@@ -67,22 +67,26 @@ function out() {
   map.bring(last, true);
 }
 
-// Stand where a thing can be seen as itself: on its node, if it has one.
+// Stand where a thing can be seen as itself: on its node, if it has one. What stands in a device is seen in the panel, its device is marked.
 function reveal(i) {
   let steps = boxes.pathTo(i);
-  if (steps[steps.length - 1].i !== i || steps[steps.length - 1].members) {
+  const ends = () => steps[steps.length - 1];
+  const isThere = () => !ends().members && (ends().i === i || tally.stateOf(ends().i) >= 0);
+  if (!isThere()) {
     boxes.only.clear();
     steps = boxes.pathTo(i);
   }
-  const last = steps[steps.length - 1];
+  const last = ends(), inside = last.i !== i && isThere();
+  hits = new Set(inside ? [i] : []);
   const node = steps.findIndex((box) => box.i >= 0 && !box.members && graph.type(box.i) === "node");
   let end = node >= 0 ? node + 1 : Math.max(1, boxes.isOpen(last) ? steps.length : steps.length - 1);
   for (; end <= steps.length; end++) {
     path.splice(0, path.length, ...steps.slice(0, end));
-    chosen = boxes.same(last, focus()) ? null : last;
+    chosen = inside ? { i, members: null } : boxes.same(last, focus()) ? null : last;
     draw();
     if (chosen === null || map.bring(last, false)) break;
   }
+  if (inside) map.select(null);
   remember(true);
 }
 
@@ -103,6 +107,9 @@ function frame(things) {
   const keep = chosen;
   let shared = [...graph.up(things[0]), things[0]];
   for (const i of things) { const chain = new Set([...graph.up(i), i]); shared = shared.filter((j) => chain.has(j)); }
+  // No nearer than a node: what stands beside is worth seeing.
+  const node = shared.findIndex((j) => graph.type(j) === "node");
+  if (node >= 0) shared.length = node + 1;
   while (shared.length && tally.stateOf(shared[shared.length - 1]) >= 0) shared.pop();
   hits = new Set(things);
   boxes.only.clear();

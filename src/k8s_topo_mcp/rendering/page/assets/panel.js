@@ -63,7 +63,7 @@ const panel = (() => {
       const list = make("ul", { class: "links" });
       const add = (from, to) => {
         for (const link of links.slice(from, to)) {
-          const further = deep > 1 ? chain(link.other, direction, deep - 1, new Set([...seen, link.other])) : [];
+          const further = deep > 1 && !graph.isHardware(link.other) ? chain(link.other, direction, deep - 1, new Set([...seen, link.other])) : [];
           const said = brief(link);
           list.append(make("li", {}, thing(link.other), said ? make("span", { class: "brief", text: said }) : null, ...further));
         }
