@@ -97,6 +97,9 @@ def test_it_says_what_it_is_of(window: Browser, demo: Path) -> None:
     assert window.text("#basis") == "snapshot twenty-gpu-nodes, 2026-11-29T23:59Z · Kubernetes 1.37.2, gates as served"
     assert window.run("return document.title").startswith("20 nodes")
     assert legend(window) == {"free": 63, "shared": 0, "held": 54, "zombie": 6, "split": 8, "tainted": 1, "unusable": 4}
+    # A state is told by its letter, too.
+    assert len({text.split()[0] for text in window.texts("#legend button")}) == 7
+    assert {text.split()[0] for text in window.texts("#map [data-state=zombie]")} == {"Z"}
     # Every accelerator and every NIC of twenty nodes has its cell.
     assert window.count("#map .cell") == 422
     assert window.count("#map .cell[data-state=zombie]") == 6
@@ -186,7 +189,7 @@ def test_keys_alone_are_enough(window: Browser, demo: Path) -> None:
     assert window.run("return [document.querySelector('#found').hidden, document.querySelector('#query').value]") == [True, ""]
 
 
-def test_back_and_a_kept_address_lead_where_one_was(window: Browser, demo: Path) -> None:
+def test_back_and_a_kept_address_lead_where_one_was(window: Browser, demo: Path, tmp_path: Path) -> None:
     window.open(demo)
     found(window, "a100-2")
     window.press("Enter")
@@ -197,6 +200,14 @@ def test_back_and_a_kept_address_lead_where_one_was(window: Browser, demo: Path)
     window.until(lambda: where(window) == "cluster > zone b > node a100-2", "the node again")
     window.open(demo, address)
     assert where(window) == "cluster > zone b > node a100-2"
+    opened(window, tmp_path, view(large(40, seed=5)), "node/node-00007")
+    assert where(window) == "node/node-00007"
+    opened(window, tmp_path, view(large(40, seed=5)), "device/gpu.nvidia.com/node-00007/gpu-1")
+    window.press("Escape")
+    window.press("Escape")
+    for _ in range(2):  # and Back to the beginning stays there
+        window.back()
+    window.until(lambda: where(window).endswith("node node-00007"), "the beginning")
     window.open(demo, "#at=nothing&open=%3Cimg%3E")
     assert where(window) == "cluster"
 
@@ -265,6 +276,26 @@ def test_states_plugins_parts_and_kinds_that_nobody_foresaw(window: Browser, tmp
     assert "No hardware" in window.text("#map")
 
 
+def test_as_many_closed_boxes_as_are_ever_drawn(window: Browser, tmp_path: Path) -> None:
+    """Racks that just fit beside racks that just don't: the most elements that a map may have."""
+    nodes: dict[str, dict[str, object]] = {}
+    edges: list[tuple[str, str, dict[str, object]]] = []
+    for place in range(12):
+        nodes[f"rack/{place}"] = {"type": "rack", "label": str(place)}
+        for number in range(90):
+            name = f"node/{place}-{number}"
+            nodes[name] = {"type": "node", "closed": "cordoned"}
+            edges.append((f"rack/{place}", name, {"kind": "contains"}))
+            for gpu_number in range(4):
+                nodes[f"device/d/{place}-{number}/{gpu_number}"] = {"type": "device", "state": "free"}
+                edges.append((name, f"device/d/{place}-{number}/{gpu_number}", {"kind": "contains"}))
+    target = tmp_path / "page.html"
+    target.write_text(page(graph(nodes, edges, states=[["free", "free"]])), encoding="utf-8")
+    window.open(target)
+    assert window.count("#map .closed[role=treeitem]") == 12 * 90
+    assert legend(window) == {"free": 12 * 90 * 4}
+
+
 def test_a_hostile_cluster_is_text(window: Browser, tmp_path: Path) -> None:
     opened(window, tmp_path, hostile())
     assert window.count("script, img, iframe, a, form") == 1  # the page's own script
@@ -324,6 +355,14 @@ def test_many_side_by_side_are_folded_and_a_fold_opens(window: Browser, tmp_path
     assert where(window).startswith("cluster > ")
     window.press("Escape")
     assert "n2345" in window.text("#map [aria-selected=true]")
+    window.press("Escape")
+    # A fold has facts and a name of its own, and opens like anything else.
+    title = window.text("#map [aria-selected=true] .name")
+    assert window.text("#panel h2") == title
+    assert re.fullmatch(r"\d+ nodes", window.text("#panel .type"))
+    assert where(window).count(title) == 0
+    window.click("#panel button", "Zoom in")
+    assert where(window).endswith(f"> {title}")
     found(window, "channel-77")
     window.press("Enter")
     assert window.run("return document.querySelector('#map [aria-selected=true]').getAttribute('aria-label')").startswith("channel-77,")

@@ -1,7 +1,7 @@
 // What the map draws: boxes in boxes, as deep as there is room for. A box is a thing, or a fold of several that stand side by side.
 
 const boxes = (() => {
-  const ROOM = 1500; // boxes drawn at once
+  const ROOM = 1100; // boxes drawn at once
   const MANY = 100; // more than that side by side are folded
   const order = new Intl.Collator("en", { numeric: true });
   const only = new Set(); // states; a box without any of them isn't shown
@@ -10,7 +10,8 @@ const boxes = (() => {
   function inOrder(things) {
     if (things.length < 2) return [...things];
     const rank = (i) => (tally.stateOf(i) < 0 ? 1 : tally.isAccelerator(i) ? 0 : 2);
-    const keyed = Array.from(things, (i) => ({ i, rank: rank(i), group: `${graph.type(i)} ${graph.text(i, "role")}`, name: graph.name(i) }));
+    const group = (i) => `${graph.type(i)} ${graph.text(i, "role")}`;
+    const keyed = Array.from(things, (i) => ({ i, rank: rank(i), group: group(i), name: graph.name(i) }));
     keyed.sort((a, b) => a.rank - b.rank || order.compare(a.group, b.group) || order.compare(a.name, b.name));
     return keyed.map((one) => one.i);
   }
@@ -42,17 +43,17 @@ const boxes = (() => {
       if (groups.has(key)) groups.get(key).push(j);
       else groups.set(key, [j]);
     }
-    const fold = (some, title) => ({ i, members: some, title, type: graph.type(some[0]) });
+    const fold = (some, title, isKind) => ({ i, members: some, title, isKind, type: graph.type(some[0]) });
     if (groups.size > 1 && groups.size <= MANY) {
       return [...groups.values()].map((some) =>
         some.length > 1
-          ? fold(some, `${some.length.toLocaleString("en")} × ${alike(some[0]) || graph.type(some[0])}`)
+          ? fold(some, `${some.length.toLocaleString("en")} × ${alike(some[0]) || typeWords(graph.type(some[0]))}`, true)
           : { i: some[0], members: null });
     }
     const runs = Math.min(MANY, Math.ceil(list.length / 50)), length = Math.ceil(list.length / runs), found = [];
     for (let at = 0; at < list.length; at += length) {
       const some = list.slice(at, at + length);
-      found.push(fold(some, `${graph.name(some[0])} … ${graph.name(some[some.length - 1])}`));
+      found.push(fold(some, `${graph.name(some[0])} … ${graph.name(some[some.length - 1])}`, false));
     }
     return found;
   }
@@ -79,6 +80,7 @@ const boxes = (() => {
     }
     return { root, drawn, isCut: false };
   }
+
   // A device is a cell; what is inside it (partitions) stands in the panel.
   const isOpen = (box) => box.members !== null || (tally.stateOf(box.i) < 0 && graph.below(box.i).length > 0);
 
@@ -101,5 +103,5 @@ const boxes = (() => {
     return path;
   }
 
-  return { whole, plan, pathTo, counts, members, isOpen, same, only, order };
+  return { whole, plan, pathTo, counts, members, isOpen, same, only };
 })();

@@ -19,20 +19,24 @@ function draw() {
 
 function drawPath() {
   const steps = path.map((box, at) => {
-    const name = box.i < 0 ? graph.about.scope || "cluster" : map.title(box), isLast = at === path.length - 1;
-    return make("li", {}, make("button", { type: "button", "aria-current": isLast ? "location" : undefined, does: () => zoomTo(path.slice(0, at + 1)) },
-      box.i >= 0 && !box.members ? make("span", { class: "type", text: typeWords(graph.type(box.i)) }) : null, make("span", { text: name })));
+    const name = at === 0 ? graph.about.scope || "cluster" : map.title(box), isLast = at === path.length - 1;
+    const given = { type: "button", "aria-current": isLast ? "location" : null, does: () => zoomTo(path.slice(0, at + 1)) };
+    const type = box.members ? null : make("span", { class: "type", text: typeWords(graph.type(box.i)) });
+    return make("li", {}, make("button", given, type, make("span", { text: name })));
   });
   dom.get("path").replaceChildren(make("ol", {}, ...steps));
 }
 
 function drawLegend() {
   const counts = boxes.counts(focus());
-  dom.get("legend").replaceChildren(...tally.states.map((state, at) => make("button", {
-    type: "button", "aria-pressed": boxes.only.has(state.name), "data-none": counts[at] === 0, title: `${state.words}; press to show only what has it`,
-    does: () => only(state.name),
-  }, make("b", { class: "letter", "data-state": state.name, text: state.letter }), make("span", { class: "name", text: state.name }),
-  make("span", { class: "sum", text: counts[at].toLocaleString("en") }))));
+  dom.get("legend").replaceChildren(...tally.states.map((state, at) => make("button",
+    {
+      type: "button", "aria-pressed": boxes.only.has(state.name), "data-none": counts[at] === 0,
+      title: `${state.words}; press to show only what has it`, does: () => only(state.name),
+    },
+    make("b", { class: "letter", "data-state": state.name, text: state.letter }),
+    make("span", { class: "name", text: state.name }),
+    make("span", { class: "sum", text: counts[at].toLocaleString("en") }))));
 }
 
 function only(name) {
@@ -67,8 +71,9 @@ function out() {
   map.bring(last, true);
 }
 
-// Stand where a thing can be seen as itself: on its node, if it has one. What stands in a device is seen in the panel, its device is marked.
-function reveal(i) {
+// Stand where a thing can be seen as itself: on its node, if it has one. What stands in a device is seen in the panel, and its device is
+// marked.
+function reveal(i, isStep = true) {
   let steps = boxes.pathTo(i);
   const ends = () => steps[steps.length - 1];
   const isThere = () => !ends().members && (ends().i === i || tally.stateOf(ends().i) >= 0);
@@ -87,7 +92,7 @@ function reveal(i) {
     if (chosen === null || map.bring(last, false)) break;
   }
   if (inside) map.select(null);
-  remember(true);
+  remember(isStep);
 }
 
 // Facts of anything; what is hardware is shown on the map, of what isn't its hardware is marked.
@@ -106,7 +111,10 @@ function open(i) {
 function frame(things) {
   const keep = chosen;
   let shared = [...graph.up(things[0]), things[0]];
-  for (const i of things) { const chain = new Set([...graph.up(i), i]); shared = shared.filter((j) => chain.has(j)); }
+  for (const i of things) {
+    const chain = new Set([...graph.up(i), i]);
+    shared = shared.filter((j) => chain.has(j));
+  }
   // No nearer than a node: what stands beside is worth seeing.
   const node = shared.findIndex((j) => graph.type(j) === "node");
   if (node >= 0) shared.length = node + 1;
@@ -129,7 +137,7 @@ function choose(box) {
 // The address says where the page stands, so that Back goes back and a link can be kept.
 function remember(isStep) {
   const at = new URLSearchParams();
-  const place = path.findLast((box) => box.i >= 0 && !box.members);
+  const place = path.findLast((box) => !box.members);
   if (place) at.set("at", graph.ids[place.i]);
   if (chosen && !chosen.members) at.set("open", graph.ids[chosen.i]);
   const hash = `#${at}`;
@@ -137,13 +145,13 @@ function remember(isStep) {
   try { history[isStep ? "pushState" : "replaceState"](null, "", hash); } catch { /* some browsers don't let a file do that */ }
 }
 
-function recall() {
+function recall(otherwise = "") {
   const at = new URLSearchParams(location.hash.slice(1));
-  const place = graph.find(at.get("at") ?? ""), thing = graph.find(at.get("open") ?? graph.about.open ?? "");
+  const place = graph.find(at.get("at") ?? ""), thing = graph.find(at.get("open") ?? (at.has("at") ? "" : otherwise));
   hits = new Set(thing >= 0 ? graph.hardwareOf(thing) : []);
   path.splice(0, path.length, ...(place >= 0 && graph.isHardware(place) ? boxes.pathTo(place) : [boxes.whole]));
   chosen = null;
-  if (thing >= 0 && !at.has("at") && graph.isHardware(thing)) { reveal(thing); return; }
+  if (thing >= 0 && !at.has("at") && graph.isHardware(thing)) { reveal(thing, false); return; }
   if (thing >= 0) chosen = { i: thing, members: null };
   draw();
   if (chosen) map.bring(chosen, false);
@@ -160,7 +168,7 @@ function onKey(event) {
 }
 
 function zoomIn() {
-  if (chosen && graph.isHardware(chosen.i) && boxes.isOpen(chosen)) zoom(chosen);
+  if (chosen && (chosen.members || graph.isHardware(chosen.i)) && boxes.isOpen(chosen)) zoom(chosen);
   else if (chosen) open(chosen.i);
 }
 
@@ -172,7 +180,8 @@ function begin() {
   for (const name of states ?? []) boxes.only.add(name);
 
   const counting = dom.get("counting");
-  counting.append(...tally.kinds.map((kind) => make("option", { value: kind.value, text: `${kind.words} (${kind.many.toLocaleString("en")})` })));
+  const option = (kind) => make("option", { value: kind.value, text: `${kind.words} (${kind.many.toLocaleString("en")})` });
+  counting.append(...tally.kinds.map(option));
   counting.addEventListener("change", () => { tally.choose(counting.value); draw(); });
 
   map.listen({ select: choose, zoom, enter: (box) => (chosen && boxes.same(chosen, box) ? zoom(box) : choose(box)) });
@@ -181,8 +190,8 @@ function begin() {
   dom.get("zoom-in").addEventListener("click", zoomIn);
   dom.get("zoom-out").addEventListener("click", out);
   document.addEventListener("keydown", onKey);
-  window.addEventListener("popstate", recall);
-  recall();
+  window.addEventListener("popstate", () => recall());
+  recall(graph.about.open);
 }
 
 begin();

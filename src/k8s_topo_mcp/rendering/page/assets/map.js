@@ -3,22 +3,15 @@
 const map = (() => {
   const host = dom.get("map");
   let drawn = []; // the box of each element, by data-box
-  let does = null; // select(box), zoom(box), out()
+  let does = null; // select(box), enter(box), zoom(box)
 
   const title = (box) => box.title ?? graph.name(box.i);
-  const typeOf = (box) => (box.i < 0 ? "cluster" : box.type ?? graph.type(box.i));
 
   function draw(focus, selected, hits) {
-    const { root, drawn: many_, isCut } = boxes.plan(focus);
+    const { root, isCut } = boxes.plan(focus);
     const marks = marked(selected, hits);
     drawn = [];
-    let cells = 0, closed = 0, longest = 0;
-    (function each(entry) {
-      for (const one of entry.inner ?? []) {
-        if (isCell(one.box)) { if (!isMinor(one.box.i)) cells++; } else if (!one.inner) { closed++; longest = Math.max(longest, title(one.box).length); }
-        each(one);
-      }
-    })(root);
+    const { cells, closed, longest } = measured(root);
     host.dataset.size = cells > 120 ? "small" : cells > 24 ? "medium" : "large";
     host.toggleAttribute("data-dense", closed > 60);
     // As wide as the names need, within reason: the end of a name is often what tells it from its neighbours.
@@ -27,7 +20,22 @@ const map = (() => {
     host.replaceChildren(...(root.inner.length ? spread(root.inner, 1, marks) : [make("p", { class: "empty", text: empty() })]));
     const first = host.querySelector("[aria-selected=true]") ?? host.querySelector("[role=treeitem]");
     if (first) first.tabIndex = 0;
-    return { drawn: many_, isCut };
+    return { drawn: drawn.length, isCut };
+  }
+
+  // How many accelerators and how many closed boxes a plan has, and how long the longest name of these is.
+  function measured(root) {
+    const found = { cells: 0, closed: 0, longest: 0 }, waiting = [...root.inner];
+    while (waiting.length) {
+      const { box, inner } = waiting.pop();
+      if (inner) waiting.push(...inner);
+      else if (isCell(box)) found.cells += isMinor(box.i) ? 0 : 1;
+      else {
+        found.closed++;
+        found.longest = Math.max(found.longest, title(box).length);
+      }
+    }
+    return found;
   }
 
   const empty = () => (boxes.only.size ? "Nothing here is in a state that is chosen above." : "No hardware in this graph.");
@@ -47,10 +55,8 @@ const map = (() => {
     };
   }
 
-  function spread(entries, level, marks) {
-    // What is closed beside what is closed stands in a grid, what is open takes the room that it needs.
-    return entries.map((entry) => (isCell(entry.box) ? cell(entry, level, marks) : group(entry, level, marks)));
-  }
+  const spread = (entries, level, marks) =>
+    entries.map((entry) => (isCell(entry.box) ? cell(entry, level, marks) : group(entry, level, marks)));
 
   function item(entry, level, marks, given) {
     const { box } = entry, isOpen = entry.inner !== null;
@@ -58,14 +64,15 @@ const map = (() => {
     drawn.push(box);
     return {
       role: "treeitem", tabindex: -1, "data-box": drawn.length - 1, "aria-level": level, "aria-selected": isSelected,
-      "data-hit": marks.has(box, isOpen), ...given,
+      "data-hit": marks.has(box, isOpen),
+      ...given,
     };
   }
 
   function cell(entry, level, marks) {
     const i = entry.box.i, state = tally.states[tally.stateOf(i)];
     const kind = graph.text(i, "label"), isSmall = isMinor(i);
-    const who = graph.linksOut(i).map((link) => graph.name(link.other));
+    const who = graph.linksOut(i).filter((link) => !graph.isHardware(link.other)).map((link) => graph.name(link.other));
     const holder = who.length ? who[0] + (who.length > 1 ? ` and ${who.length - 1} more` : "") : "";
     const said = [graph.name(i), kind, state.words, holder].filter(Boolean).join(", ");
     const size = host.dataset.size;
@@ -78,25 +85,23 @@ const map = (() => {
   }
 
   function group(entry, level, marks) {
-    const { box, inner } = entry, counts = boxes.counts(box), words = tally.words(counts), type = typeOf(box);
-    const closed = box.members ? "" : graph.text(box.i, "closed");
-    const size = box.members ? many(box.members.length, box.type) : "";
-    const said = [box.members ? size : `${typeWords(type)} ${title(box)}`, closed, words].filter(Boolean).join(", ");
+    const { box, inner } = entry, counts = boxes.counts(box), words = tally.words(counts);
+    const isFold = box.members !== null, isDense = host.hasAttribute("data-dense");
+    const type = isFold ? box.type : graph.type(box.i), closed = isFold ? "" : graph.text(box.i, "closed");
+    const what = !isFold ? typeWords(type) : box.isKind ? "" : many(box.members.length, typeWords(type));
+    const said = [`${what} ${title(box)}`.trim(), closed, words].filter(Boolean).join(", ");
+    const given = {
+      class: inner ? "box open" : "box closed", "data-type": type, "aria-label": said, title: said,
+      "aria-expanded": inner ? true : boxes.isOpen(box) ? false : null,
+    };
     const head = make("div", { class: "head" },
-      box.members ? (box.title.includes(" × ") ? null : make("span", { class: "type", text: size })) : make("span", { class: "type", text: typeWords(type) }),
+      what ? make("span", { class: "type", text: what }) : null,
       make("span", { class: "name", text: title(box) }),
       closed ? make("span", { class: "closed", text: closed }) : null,
       inner ? make("span", { class: "sum", text: words }) : null);
-    const isLine = inner !== null && inner.every((one) => isCell(one.box));
-    const about = { "data-type": type, "aria-label": said, title: said };
-    if (inner) {
-      return make("div", item(entry, level, marks, { class: isLine ? "box open line" : "box open", "aria-expanded": "true", ...about }),
-        head, make("div", { class: "body", role: "group" }, ...spread(inner, level + 1, marks)));
-    }
-    const isOpen = boxes.isOpen(box);
-    const element = make("div",
-      item(entry, level, marks, { class: "box closed", "aria-expanded": isOpen ? "false" : undefined, ...about }),
-      head, bar(counts), make("div", { class: "sum", text: host.hasAttribute("data-dense") && words ? tally.letters(counts) : words || inside(box) }));
+    const element = make("div", item(entry, level, marks, given), head);
+    if (inner) element.append(make("div", { class: "body", role: "group" }, ...spread(inner, level + 1, marks)));
+    else element.append(bar(counts), make("div", { class: "sum", text: (isDense && tally.letters(counts)) || words || inside(box) }));
     return element;
   }
 
@@ -128,10 +133,15 @@ const map = (() => {
   const elementOf = (target) => target.closest?.("[data-box]");
   const boxOf = (element) => drawn[Number(element.dataset.box)];
 
-  function go(element) {
-    if (!element) return;
+  // The one element that the Tab key comes to.
+  function offer(element) {
     for (const other of host.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
     element.tabIndex = 0;
+  }
+
+  function go(element) {
+    if (!element) return;
+    offer(element);
     element.focus({ preventScroll: true });
     element.scrollIntoView({ block: "nearest", inline: "nearest" });
     does.select(boxOf(element));
@@ -185,17 +195,17 @@ const map = (() => {
     host.addEventListener("keydown", onKey);
   }
 
-  // The element of a thing, if it is drawn as itself.
-  const shows = (i) => drawn.findIndex((box) => box.members === null && box.i === i);
   function bring(box, withFocus) {
     const element = select(box);
     if (!element) return false;
-    for (const other of host.querySelectorAll("[tabindex='0']")) other.tabIndex = -1;
-    element.tabIndex = 0;
+    offer(element);
     if (withFocus) element.focus({ preventScroll: true });
     element.scrollIntoView({ block: "center", inline: "nearest" });
     return true;
   }
 
-  return { draw, listen, enter, select, bring, title, typeOf, shows: (i) => shows(i) >= 0 };
+  // Whether a thing is drawn as itself.
+  const shows = (i) => drawn.some((box) => box.members === null && box.i === i);
+
+  return { draw, listen, enter, select, bring, title, shows };
 })();

@@ -2,8 +2,10 @@
 
 const panel = (() => {
   const host = dom.get("panel");
-  const FEW = 12, MOST = 400, DEEP = 4;
-  let does = null; // open(i), zoom(box), find(query)
+  const FEW = 12, MOST = 400, DEEP = 4; // links shown of one kind, added at once, followed
+  const ROOM = 300; // things shown behind links
+  let room = 0;
+  let does = null; // open(i), zoom(box), reveal(i), frame(things), find(query)
 
   const thing = (i) => make("button", { type: "button", class: "thing", title: graph.ids[i], does: () => does.open(i) },
     make("span", { class: "type", text: typeWords(graph.type(i)) }), make("span", { class: "name", text: graph.name(i) }));
@@ -11,8 +13,7 @@ const panel = (() => {
   function badge(i) {
     const at = tally.stateOf(i);
     if (at < 0) return null;
-    return make("span", { class: "state" }, make("b", { class: "letter", "data-state": tally.states[at].name, text: tally.states[at].letter }),
-      make("span", { text: tally.states[at].words }));
+    return make("span", { class: "state" }, letter(tally.states[at]), make("span", { text: tally.states[at].words }));
   }
 
   function value(given) {
@@ -20,9 +21,9 @@ const panel = (() => {
     if (given !== null && typeof given === "object") {
       return make("dl", {}, ...Object.entries(given).flatMap(([name, one]) => [make("dt", { text: name }), make("dd", {}, value(one))]));
     }
-    const said = typeof given === "number" ? given.toLocaleString("en") : typeof given === "boolean" ? (given ? "yes" : "no") : String(given);
-    return make("span", { text: said === "" ? "(empty)" : said });
+    return make("span", { text: plain(typeof given === "number" ? given.toLocaleString("en") : given) || "(empty)" });
   }
+  const plain = (given) => (typeof given === "boolean" ? (given ? "yes" : "no") : String(given));
 
   const section = (heading, ...inside) => make("section", {}, make("h3", { text: heading }), ...inside);
 
@@ -44,7 +45,7 @@ const panel = (() => {
     for (const source of [link.facts, graph.facts(link.other)]) {
       for (const [name, given] of source) {
         if (["type", "kind", "state", "label", "role", "driver"].includes(name) || typeof given === "object" || said.length > 2) continue;
-        said.push(`${readable(name)} ${typeof given === "boolean" ? (given ? "yes" : "no") : given}`);
+        said.push(`${readable(name)} ${plain(given)}`);
       }
     }
     return said.join(" · ");
@@ -63,7 +64,8 @@ const panel = (() => {
       const list = make("ul", { class: "links" });
       const add = (from, to) => {
         for (const link of links.slice(from, to)) {
-          const further = deep > 1 && !graph.isHardware(link.other) ? chain(link.other, direction, deep - 1, new Set([...seen, link.other])) : [];
+          const isEnd = deep <= 1 || --room <= 0 || graph.isHardware(link.other);
+          const further = isEnd ? [] : chain(link.other, direction, deep - 1, new Set([...seen, link.other]));
           const said = brief(link);
           list.append(make("li", {}, thing(link.other), said ? make("span", { class: "brief", text: said }) : null, ...further));
         }
@@ -74,40 +76,49 @@ const panel = (() => {
         }
       };
       add(0, deep === DEEP ? FEW : 4);
-      return make("div", { class: "chain" }, make("span", { class: "by", text: direction === "out" ? `${readable(kind)} →` : `← ${readable(kind)}` }), list);
+      const by = direction === "out" ? `${readable(kind)} →` : `← ${readable(kind)}`;
+      return make("div", { class: "chain" }, make("span", { class: "by", text: by }), list);
     });
   }
 
   function links(i) {
+    room = ROOM;
     const out = chain(i, "out", DEEP, new Set([i])), into = chain(i, "in", DEEP, new Set([i]));
     return [out.length ? section("Leads to", ...out) : null, into.length ? section("Leads here", ...into) : null];
   }
 
+  const letter = (state) => make("b", { class: "letter", "data-state": state.name, text: state.letter });
+
   // Devices in it by kind and state.
   function devices(box) {
-    const rows = tally.byKind(box.members ?? [box.i]);
+    const rows = tally.byKind(box.members ?? [box.i]).slice(0, 30);
     if (!rows.length) return null;
-    const used = tally.states.filter((state, at) => rows.some((row) => row.counts[at]));
+    const used = tally.states.map((state, at) => ({ state, at })).filter(({ at }) => rows.some((row) => row.counts[at]));
+    const number = (count) => make("td", { text: count ? count.toLocaleString("en") : "" });
+    const heads = used.map(({ state }) =>
+      make("th", { scope: "col", title: state.words }, letter(state), make("span", { class: "sr", text: state.name })));
     return section("Devices", make("table", {},
-      make("thead", {}, make("tr", {}, make("th", { scope: "col", text: "kind" }),
-        ...used.map((state) => make("th", { scope: "col", title: state.words }, make("b", { class: "letter", "data-state": state.name, text: state.letter }),
-          make("span", { class: "sr", text: state.name }))), make("th", { scope: "col", text: "all" }))),
-      make("tbody", {}, ...rows.slice(0, 30).map((row) => make("tr", {}, make("th", { scope: "row", text: row.label }),
-        ...used.map((state) => { const there = row.counts[tally.states.indexOf(state)]; return make("td", { text: there ? there.toLocaleString("en") : "" }); }),
-        make("td", { text: tally.total(row.counts).toLocaleString("en") }))))));
+      make("thead", {}, make("tr", {}, make("th", { scope: "col", text: "kind" }), ...heads, make("th", { scope: "col", text: "all" }))),
+      make("tbody", {}, ...rows.map((row) => make("tr", {},
+        make("th", { scope: "row", text: row.label }), ...used.map(({ at }) => number(row.counts[at])), number(tally.total(row.counts)))))));
   }
 
   function listed(heading, members) {
     if (!members.length) return null;
     const list = make("ul", { class: "links" }, ...members.slice(0, FEW).map((j) => make("li", {}, thing(j), badge(j))));
-    if (members.length > FEW) list.append(make("li", { class: "brief", text: `and ${(members.length - FEW).toLocaleString("en")} more` }));
+    const rest = members.length - FEW;
+    if (rest > 0) list.append(make("li", { class: "brief", text: `and ${rest.toLocaleString("en")} more` }));
     return section(heading, list);
   }
 
   // What the graph holds, by type; a type opens the search on it.
   function types() {
     const sums = new Map();
-    for (let i = 0; i < graph.size; i++) sums.set(graph.type(i), (sums.get(graph.type(i)) ?? 0) + 1);
+    for (const isFirst of [true, false]) {
+      for (let i = 0; i < graph.size; i++) {
+        if (graph.isHardware(i) === isFirst) sums.set(graph.type(i), (sums.get(graph.type(i)) ?? 0) + 1);
+      }
+    }
     return section("In this graph", make("ul", { class: "types" }, ...[...sums].map(([type, sum]) =>
       make("li", {}, make("button", { type: "button", does: () => does.find(`type:${type} `) },
         make("span", { class: "name", text: typeWords(type) }), make("span", { class: "sum", text: sum.toLocaleString("en") }))))));
@@ -118,32 +129,32 @@ const panel = (() => {
     return given.length ? section("Not known", make("ul", { class: "notes" }, ...given.map((note) => make("li", { text: note })))) : null;
   };
 
-  const hint = () => make("p", { class: "hint", text: "Click for facts, double-click or Enter to zoom in, Esc to zoom out, arrows to move, / to search." });
+  const hint = () => make("p", {
+    class: "hint",
+    text: "Click for facts, double-click or Enter to zoom in, Esc to zoom out, arrows to move, / to search.",
+  });
 
   function show(box, isFocus) {
     const { i } = box;
-    if (i < 0) {
+    if (box === boxes.whole) {
       host.replaceChildren(make("h2", { text: "Whole graph" }), ...[devices(box), types(), notes(), hint()].filter(Boolean));
       return;
     }
-    const isFold = box.members !== null;
-    const above = graph.up(i);
-    if (isFold) above.push(i);
-    const canZoom = graph.isHardware(i) && !isFocus && boxes.isOpen(box);
-    const canShow = !isFold && !graph.isHardware(i);
-    const hardware = canShow ? graph.hardwareOf(i) : [];
+    const isFold = box.members !== null, isHardware = isFold || graph.isHardware(i), isDevice = !isFold && tally.stateOf(i) >= 0;
+    const above = i < 0 ? [] : isFold ? [...graph.up(i), i] : graph.up(i);
+    const hardware = isHardware ? [] : graph.hardwareOf(i);
+    const button = (text, action) => make("button", { type: "button", text, does: action });
     host.replaceChildren(...[
       make("p", { class: "type", text: isFold ? many(box.members.length, typeWords(box.type)) : typeWords(graph.type(i)) }),
       make("h2", { text: map.title(box) }),
-      isFold ? null : badge(i),
+      isDevice ? badge(i) : null,
       make("div", { class: "does" },
-        canZoom ? make("button", { type: "button", text: "Zoom in", does: () => does.zoom(box) }) : null,
-        canShow && hardware.length ? make("button", { type: "button", text: `Show its hardware on the map (${hardware.length.toLocaleString("en")})`, does: () => does.frame(hardware) }) : null,
-        graph.isHardware(i) && !isFold && !isFocus && !map.shows(i) ? make("button", { type: "button", text: "Show on the map", does: () => does.reveal(i) }) : null),
-      isFold ? null : facts(i),
-      ...(isFold ? [] : links(i)),
-      graph.isHardware(i) && tally.stateOf(i) < 0 ? devices(box) : null,
-      tally.stateOf(i) >= 0 ? listed("Inside", [...graph.below(i)]) : null,
+        isHardware && !isFocus && boxes.isOpen(box) ? button("Zoom in", () => does.zoom(box)) : null,
+        hardware.length ? button(`Show on the map what it holds (${hardware.length.toLocaleString("en")})`, () => does.frame(hardware)) : null,
+        !isFold && isHardware && !isFocus && !map.shows(i) ? button("Show on the map", () => does.reveal(i)) : null),
+      ...(isFold ? [] : [facts(i), ...links(i)]),
+      isHardware && !isDevice ? devices(box) : null,
+      isDevice ? listed("Inside", [...graph.below(i)]) : null,
       above.length ? section("Stands in", make("ul", { class: "links" }, ...above.map((j) => make("li", {}, thing(j))))) : null,
       isFold ? null : section("Scope", make("code", { text: graph.ids[i] })),
     ].filter(Boolean));

@@ -9,8 +9,8 @@ const search = (() => {
 
   function prepare() {
     names = Array.from({ length: graph.size }, (_, i) => graph.name(i).toLowerCase());
-    facts = graph.records.map((record) =>
-      [...record].filter(([, given]) => typeof given !== "object").map(([name, given]) => [name.toLowerCase(), String(given).toLowerCase()]));
+    const plain = (record) => [...record].filter(([, given]) => typeof given !== "object");
+    facts = graph.records.map((record) => plain(record).map(([name, given]) => [name.toLowerCase(), String(given).toLowerCase()]));
   }
 
   // Each word as a test of a name and a test of a record; both by their own numbers, so a record is tested once.
@@ -55,23 +55,26 @@ const search = (() => {
   }
 
   function row(i, k, words) {
-    const state = tally.stateOf(i), above = graph.up(i);
+    const state = tally.states[tally.stateOf(i)], above = graph.up(i);
     const where = above.length ? above.slice(-3).map((j) => graph.name(j)).join(" › ") : graph.text(i, "phase");
     return make("li", { role: "option", id: `result-${k}`, "aria-selected": "false", "data-at": k, title: graph.ids[i] },
       make("span", { class: "type", text: typeWords(graph.type(i)) }),
       make("span", { class: "name" }, ...highlighted(graph.name(i), words)),
-      state >= 0 ? make("b", { class: "letter", "data-state": tally.states[state].name, title: tally.states[state].name, text: tally.states[state].letter }) : null,
+      state ? make("b", { class: "letter", "data-state": state.name, title: state.name, text: state.letter }) : null,
       make("span", { class: "where", text: where }));
   }
 
   function update() {
     const query = field.value.trim();
+    clearTimeout(timer);
+    timer = 0;
     list.setAttribute("aria-busy", "false");
     if (!query) { close(); return; }
     const { hits, all, words } = find(query);
     shown = hits;
     at = -1;
-    said.textContent = !all ? "Nothing found." : all > hits.length ? `${all.toLocaleString("en")} found, the first ${hits.length} shown` : `${all.toLocaleString("en")} found`;
+    const rest = all > hits.length ? `, the first ${hits.length} shown` : "";
+    said.textContent = all ? `${all.toLocaleString("en")} found${rest}` : "Nothing found.";
     list.replaceChildren(...hits.map((i, k) => row(i, k, words)));
     sheet.hidden = false;
     field.setAttribute("aria-expanded", "true");
@@ -89,6 +92,8 @@ const search = (() => {
   }
 
   function close() {
+    clearTimeout(timer);
+    timer = 0;
     sheet.hidden = true;
     field.setAttribute("aria-expanded", "false");
     field.removeAttribute("aria-activedescendant");
@@ -106,7 +111,7 @@ const search = (() => {
   function onKey(event) {
     if (event.key === "ArrowDown") mark(at + 1);
     else if (event.key === "ArrowUp") mark(at - 1);
-    else if (event.key === "Enter") { if (timer) { clearTimeout(timer); timer = 0; update(); } choose(at); }
+    else if (event.key === "Enter") { if (timer) update(); choose(at); }
     else if (event.key === "Escape") { if (sheet.hidden) field.blur(); field.value = ""; close(); }
     else return;
     event.preventDefault();
@@ -118,7 +123,7 @@ const search = (() => {
     field.addEventListener("input", () => {
       list.setAttribute("aria-busy", "true");
       clearTimeout(timer);
-      timer = setTimeout(() => { timer = 0; update(); }, 60);
+      timer = setTimeout(update, 60);
     });
     field.addEventListener("focus", () => { if (field.value.trim()) update(); });
     field.addEventListener("keydown", onKey);
