@@ -27,7 +27,7 @@ def test_a_page_is_written_for_its_owner_alone_and_said_in_one_line(tmp_path: Pa
     out, err = capsys.readouterr()
     assert out == ""
     size = target.stat().st_size
-    assert err == f"{target}: 20 nodes, 422 devices, {size:,} bytes, with the cluster's names\n"
+    assert err == f"{target}: 20 nodes, 422 devices, {size:,} bytes, with the names as they were read\n"
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     assert MARK in target.read_text(encoding="utf-8")
     assert os.listdir(tmp_path) == ["out.html"]

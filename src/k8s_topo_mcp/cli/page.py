@@ -42,7 +42,7 @@ def write(options: argparse.Namespace) -> int:
         except OSError as error:
             return exits.refuse(f"{target}: can't be written: {error.strerror or error}")
         size = f"{plural(found.nodes, 'node')}, {plural(found.devices, 'device')}, {plural(len(content), 'byte')}"
-        print(f"{target}: {size}, with the cluster's names", file=sys.stderr)
+        print(f"{target}: {size}, with the names as they were read", file=sys.stderr)
         return exits.ANSWERED
 
     return answering.over_view(options, made)
