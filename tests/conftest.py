@@ -1,4 +1,4 @@
-"""What all tests share: anyio on asyncio, hypothesis without deadlines, golden files, and an end that names oracles left out."""
+"""What all tests share: anyio on asyncio, hypothesis without deadlines, golden files, and an end that names what was left out."""
 
 from __future__ import annotations
 
@@ -37,23 +37,24 @@ def golden(request: pytest.FixtureRequest) -> Golden:
     return Golden(Path(request.path).parent / "golden", update=bool(request.config.getoption("--update-golden")))
 
 
-def _left_out(reporter: object) -> dict[str, int]:
-    """Reasons of skipped tests that needed an oracle, with how many they skipped."""
+def _left_out(reporter: object, what: str = "oracle") -> dict[str, int]:
+    """Reasons of skipped tests that needed an oracle (or a browser), with how many they skipped."""
     reasons: dict[str, int] = {}
     for report in getattr(reporter, "stats", {}).get("skipped", []):
         reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else str(report.longrepr)
-        if "oracle" in report.keywords or "oracle" in reason.lower():
+        if what in report.keywords or what in reason.lower():
             reasons[reason] = reasons.get(reason, 0) + 1
     return reasons
 
 
 def pytest_terminal_summary(terminalreporter: object, exitstatus: int, config: pytest.Config) -> None:
     write = terminalreporter.write_line  # type: ignore[attr-defined]
-    reasons = _left_out(terminalreporter)
-    for reason, count in sorted(reasons.items()):
-        write(f"oracle left out: {count} tests: {reason}")
-    if not reasons:
-        write("oracles left out: none")
+    for what in ("oracle", "browser"):
+        reasons = _left_out(terminalreporter, what)
+        for reason, count in sorted(reasons.items()):
+            write(f"{what} left out: {count} tests: {reason}")
+        if not reasons:
+            write(f"{what}s left out: none")
 
 
 @pytest.hookimpl(trylast=True)

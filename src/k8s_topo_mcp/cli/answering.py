@@ -6,10 +6,13 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from k8s_topo_mcp.cli import exits, source
+
+if TYPE_CHECKING:
+    from k8s_topo_mcp.view import ClusterView
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,36 +24,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def answer(options: argparse.Namespace, tool_name: str, arguments: Mapping[str, Any]) -> int:
     """Answer one call of a tool and return the exit status."""
-    from k8s_topo_mcp.sources.source import SourceError
     from k8s_topo_mcp.tools.asking import ask
     from k8s_topo_mcp.tools.catalogue import find
     from k8s_topo_mcp.tools.errors import ToolInputError
 
     try:
         tool = find(tool_name)
+    except ToolInputError as error:
+        return exits.refuse(str(error))
+
+    def said(view: ClusterView) -> int:
+        structured = (found := ask(tool, view, arguments)).structured()
+        if options.json:
+            print(json.dumps(structured, ensure_ascii=False, indent=2))
+        else:
+            print(coloured(found.report))
+        return exits.BLOCKED if options.exit_code and structured.get("blocker") else exits.ANSWERED
+
+    return over_view(options, said)
+
+
+def over_view(options: argparse.Namespace, use: Callable[[ClusterView], int]) -> int:
+    """Load the view that the options name, use it, and return the exit status: that of `use`, or of what was wrong."""
+    from k8s_topo_mcp.sources.source import SourceError
+    from k8s_topo_mcp.tools.errors import ToolInputError
+
+    try:
         cluster = source.chosen(options, watch=False)
         cluster.start()
         try:
             view = cluster.view()
         finally:
             cluster.close()
-    except (ToolInputError, source.NoSource) as error:
+    except source.NoSource as error:
         return exits.refuse(str(error))
     except SourceError as error:
         # An option that says how to judge is the caller's input; the rest is the source.
         return exits.refuse(str(error), exits.BAD_INPUT if error.where in ("as-of", "version", "gates") else exits.SOURCE_UNREADABLE)
     try:
-        said = ask(tool, view, arguments)
+        status = use(view)
     except ToolInputError as error:
         return exits.refuse(str(error))
-    structured = said.structured()
-    if options.json:
-        print(json.dumps(structured, ensure_ascii=False, indent=2))
-    else:
-        print(coloured(said.report))
-    if options.exit_code and structured.get("blocker"):
-        return exits.BLOCKED
-    return exits.ANSWERED_IN_PART if view.unreadable else exits.ANSWERED
+    return exits.ANSWERED_IN_PART if status == exits.ANSWERED and view.unreadable else status
 
 
 def coloured(report: str) -> str:

@@ -1,10 +1,10 @@
-"""`topology [SCOPE]`: what the hardware looks like and what is free."""
+"""`topology [SCOPE]`: what the hardware looks like and what is free; with --html as a page."""
 
 from __future__ import annotations
 
 import argparse
 
-from k8s_topo_mcp.cli import answering
+from k8s_topo_mcp.cli import answering, exits
 
 HELP = "What the accelerator hardware looks like, what is free and who holds the rest."
 
@@ -19,9 +19,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--depth", help="how deep to draw, as in --depth device")
     parser.add_argument("--format", choices=("text", "mermaid", "json"), help="default: text")
+    parser.add_argument(
+        "--html",
+        metavar="OUT",
+        help="write one HTML page of all nodes, devices, claims and pods, to look at in a browser: it holds the names of the cluster and "
+        "loads nothing; an older page is replaced; - for stdout",
+    )
     answering.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Answer."""
-    return answering.answer(options, "topology_graph", {"scope": options.scope, "depth": options.depth, "format": options.format})
+    """Answer, or write the page."""
+    if options.html is None:
+        return answering.answer(options, "topology_graph", {"scope": options.scope, "depth": options.depth, "format": options.format})
+    also = [f"--{name.replace('_', '-')}" for name in ("depth", "format", "json", "exit_code") if getattr(options, name)]
+    if also:
+        return exits.refuse(f"--html writes a page of everything; leave out {' and '.join(also)}.")
+    from k8s_topo_mcp.cli import page
+
+    return page.write(options)

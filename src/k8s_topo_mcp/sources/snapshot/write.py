@@ -88,19 +88,19 @@ def write(target: str, found: Iterable[Mapping[str, Any]], *, stdout: BinaryIO, 
     place = Path(target)
     try:
         if place.name.endswith((".json", ".json.gz")):
-            with _into(place, force=force) as out:
+            with into(place, force=force) as out:
                 return _packed(found, out) if place.name.endswith(".gz") else _pour(found, out)
         if place.suffix and not place.is_dir():
             raise SnapshotError(target, "must end in .json or .json.gz, or be a folder, or - for stdout")
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _into(place / OBJECTS, force=force) as out:
+        with into(place / OBJECTS, force=force) as out:
             return _pour(found, out)
     except OSError as error:
         raise SnapshotError(target, f"can't be written: {error.strerror or error}") from None
 
 
 @contextmanager
-def _into(place: Path, *, force: bool) -> Generator[BinaryIO]:
+def into(place: Path, *, force: bool) -> Generator[BinaryIO]:
     """A file that takes the place when the block ends well, and is gone when it doesn't."""
     if place.exists() and not force:
         raise SnapshotError(str(place), "exists; give another name, or --force to replace it")
