@@ -11,9 +11,9 @@ from typing import TypeAlias
 from ..dra.funnel import slices_of
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
-from ..dra.problem import TargetNode, kept_for
+from ..dra.problem import PoolKey, TargetNode, kept_for
 from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
-from ..view import ClusterView
+from ..view import ClusterView, derived
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim, users_of_claims
 from .report import Change, Holder
 
@@ -136,8 +136,7 @@ class Held:
         """Those of one pool together, in that order; only pools of two or more."""
         pools: dict[tuple[str, str], list[Pair]] = {}
         for pair in self.expendable:
-            results = pair[1].allocation.results if pair[1].allocation is not None else ()
-            for pool in {(result.driver, result.pool): None for result in results}:
+            for pool in derived(pair[1], "pools", lambda claim=pair[1]: _pools(claim)):
                 pools.setdefault(pool, []).append(pair)
         first = {id(pair): place for place, pair in enumerate(self.pairs)}
         several = [members for members in pools.values() if len(members) > 1]
@@ -153,6 +152,11 @@ class Held:
         return known
 
     _sets: dict[int, tuple[tuple[Pair, ...], ...]] = field(default_factory=dict[int, "tuple[tuple[Pair, ...], ...]"])
+
+
+def _pools(claim: ResourceClaim) -> tuple[PoolKey, ...]:
+    results = claim.allocation.results if claim.allocation is not None else ()
+    return tuple({(result.driver, result.pool): None for result in results})
 
 
 def _enough(members: Sequence[Pair], short_by: int) -> tuple[Pair, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..objects import DeviceTaintRule, Node, ResourceSlice
 from ..view import Add, ClusterView, Delete, Replace, derived
-from ..view.indices import slices_of_node
+from ..view.indices import slices_by_node, slices_of_node
 from .nearest import product_of
 from .report import Change
 
@@ -62,8 +62,9 @@ def kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool = False) -> tu
 
 def _kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool) -> tuple[Node, ...]:
     kinds: dict[Hashable, Node] = {}
+    by_node = slices_by_node(view)
     for node in nodes:
-        slices = slices_of_node(view, node.name)
+        slices = by_node.get(node.name, ())
         if slices or bare:
             kinds.setdefault(shape_of(node, slices), node)
             if len(kinds) > KINDS:

@@ -263,12 +263,17 @@ def _slice_node(piece: ResourceSlice) -> Iterable[str]:
 
 def slices_of_node(view: ClusterView, node: str) -> tuple[ResourceSlice, ...]:
     """Slices that name a node. Those that select nodes in another way are under `slices_without_node`."""
-    return view.index(ResourceSlice, _slice_node).get(node, ()) if node else ()
+    return slices_by_node(view).get(node, ()) if node else ()
+
+
+def slices_by_node(view: ClusterView) -> Mapping[str, tuple[ResourceSlice, ...]]:
+    """The same by node; under "" those of `slices_without_node`."""
+    return view.index(ResourceSlice, _slice_node)
 
 
 def slices_without_node(view: ClusterView) -> tuple[ResourceSlice, ...]:
     """Slices that select nodes by a selector, for all, or per device."""
-    return view.index(ResourceSlice, _slice_node).get("", ())
+    return slices_by_node(view).get("", ())
 
 
 def _driver(piece: ResourceSlice) -> Iterable[str]:
