@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from .door import Door
 
 _log = logging.getLogger(__name__)
+_ACCOUNT = re.compile(r'\bUser "([^"]{1,200})"')
+"""In the words of kube-apiserver (apiserver pkg/endpoints/handlers/responsewriters/errors.go)."""
 
 _INITIAL_END = "k8s.io/initial-events-end"
 _LONGEST_WAIT = 120.0
@@ -55,6 +58,8 @@ class Reflector:
         Whether the kind isn't served, which is a fact and no failure.
     refusal
         Why the kind can't be read, "" when it can.
+    said
+        The same in full: who may not do what, and the rule that is missing.
     trouble
         Why it isn't current now, "" when it is.
     failures
@@ -83,7 +88,7 @@ class Reflector:
         self.target = target
         self.synced = False
         self.absent = False
-        self.refusal = ""
+        self.refusal = self.said = ""
         self.trouble = ""
         self.failures = 0
         self.confirmed = 0.0
@@ -193,7 +198,7 @@ class Reflector:
             self._version, self.trouble = "", "it may be listed, but not watched"  # so it is listed again and again
             return self._time.clock.between(0.8, 1.2) * self._pace.refused
         if refusal.status in _LASTING:
-            self.refusal = _reason(refusal, self.target)
+            self.refusal, self.said = _reason(refusal, self.target), said(refusal, self.target)
             return self._time.clock.between(0.8, 1.2) * self._pace.refused
         self.trouble = f"the API server answers {refusal}"
         return max(self._backoff(), min(refusal.retry_after or 0.0, _LONGEST_WAIT))
@@ -205,7 +210,7 @@ class Reflector:
     def _well(self) -> None:
         self.failures = self._garbled = 0
         self.absent = False
-        self.trouble = self.refusal = ""
+        self.trouble = self.refusal = self.said = ""
 
     # --- list -------------------------------------------------------------------------------------------------------------------
 
@@ -345,7 +350,7 @@ class Reflector:
 
     def _open(self) -> None:
         self.watching = True
-        self.trouble = self.refusal = ""
+        self.trouble = self.refusal = self.said = ""
         self._changed()
 
     async def _initial(self, lines: Any, coming: anyio.CancelScope) -> None:
@@ -427,6 +432,19 @@ def _reason(refusal: Refused, target: Target) -> str:
     if refusal.status == 401:
         return "401: the credentials aren't accepted"
     return f"{refusal}{where}"
+
+
+def said(refusal: Refused, target: Target) -> str:
+    """A refusal in full: what can't be listed where, by whom, and which rule is missing; "" for anything but a 403."""
+    if refusal.status != 403:
+        return ""
+    account = _ACCOUNT.search(refusal.message)
+    who = f", {account[1]}" if account is not None else ""
+    resource = f"{target.resource}.{target.read.group}" if target.read.group else target.resource
+    everywhere = target.read.namespaced and not target.namespace
+    where = f" in namespace {target.namespace}" if target.namespace else " in all namespaces" if everywhere else ""
+    found = f"{resource} can't be listed{where} (403{who}). Missing rule: {resource}: get, list, watch."
+    return f"{found} If it is granted in some namespaces only, start with --namespaces A,B." if everywhere else found
 
 
 def _object(source: Mapping[str, Any], key: str) -> dict[str, Any]:

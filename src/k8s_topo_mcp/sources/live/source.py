@@ -11,6 +11,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -18,7 +19,7 @@ import anyio.abc
 import anyio.to_thread
 
 from ...objects import ApiObject
-from ...view import ClusterView, SourceInfo, Unreadable
+from ...view import ClusterView, SourceInfo
 from ...view.kinds import Kind
 from ..collector import settle
 from ..source import Observer, Screen, SourceError
@@ -218,7 +219,10 @@ class LiveSource:
         say = self._screen.text
         return Standing(
             known.as_of,
-            tuple(Unreadable(entry.kind, say(entry.reason)) for entry in known.unreadable),
+            tuple(
+                replace(entry, reason=say(entry.reason), within=tuple(map(say, entry.within)), said=say(entry.said))
+                for entry in known.unreadable
+            ),
             tuple(say(note) for note in known.notes),
         )
 

@@ -48,19 +48,27 @@ def standing(
     """
     readable = [entry for entry in reflectors if entry.synced and not entry.refusal and not entry.absent]
     ages = {entry: max(0.0, now - entry.as_of(alive)) for entry in readable}
-    missing: dict[str, str] = {kind: reason for (_, kind), reason in failed.items()}
+    missing: dict[str, Unreadable] = {kind: Unreadable(kind, reason) for (_, kind), reason in failed.items()}
+    within: dict[str, set[str]] = {}
+    for entry in readable:
+        within.setdefault(entry.target.read.kind, set()).add(entry.target.namespace)
+    told = {kind: tuple(name for name in namespaces if name in found) for kind, found in within.items()}
     for entry in reflectors:
         kind = entry.target.read.kind
         if entry.absent:
             continue
         if entry.refusal:
             kept = f"; shown as of {spoken(now - entry.as_of(alive))} ago" if entry.synced and entry.count else ""
-            missing.setdefault(kind, entry.refusal + kept)
+            missing.setdefault(kind, Unreadable(kind, entry.refusal + kept, told.get(kind, ()), bool(kept), entry.said))
         elif not entry.synced:
-            missing.setdefault(kind, entry.trouble or f"not listed yet after {pace.first:.0f} s")
+            reason = entry.trouble or f"not listed yet after {pace.first:.0f} s"
+            missing.setdefault(kind, Unreadable(kind, reason, told.get(kind, ())))
     if namespaces:
         for kind in dict.fromkeys(entry.target.read.kind for entry in reflectors if entry.target.read.type in ELSEWHERE):
-            missing.setdefault(kind, f"in {namespaces[0] if len(namespaces) == 1 else f'{len(namespaces)} namespaces'} only")
+            reason = f"in {namespaces[0] if len(namespaces) == 1 else f'{len(namespaces)} namespaces'} only"
+            missing.setdefault(
+                kind, Unreadable(kind, reason, told.get(kind, ()), said=f"only {_some(namespaces, 'namespaces')} can be seen.")
+            )
     notes = [*_age(ages, sick, pace)]
     if namespaces:
         notes.append(
@@ -74,7 +82,7 @@ def standing(
     notes.extend(_broken(reflectors))
     return Standing(
         now - max(ages.values()) if ages else None,
-        tuple(Unreadable(kind, reason) for kind, reason in sorted(missing.items())),
+        tuple(entry for _, entry in sorted(missing.items())),
         tuple(notes),
     )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ...objects import KINDS, ApiObject, DecodeError, Event, Json, Node, Timestamp, group_of
+from ...objects import KINDS, ApiObject, DecodeError, Event, Json, Timestamp, group_of
 from ...objects.decoding import parse_time
 from ...releases import VersionError, parse_gates, read_server_version
 from ...releases.evidence import SINCE, Served
@@ -160,9 +160,11 @@ class Collection:
     def missing(self) -> Sequence[Unreadable]:
         """Kinds that could not be read: stated by the snapshot, and nodes, without which no cluster runs."""
         kinds = {entry.kind for entry in self.unreadable}
-        if "Node" in kinds or "Node" in self.listed or any(kind is Node for kind, _ in self.objects):
-            return self.unreadable
-        return [*self.unreadable, Unreadable("Node", "the snapshot has no nodes")]
+        seen = {kind.KIND for kind, _ in self.objects}
+        found = [replace(entry, kept=entry.kind in seen) for entry in self.unreadable]
+        if "Node" in kinds or "Node" in self.listed or "Node" in seen:
+            return found
+        return [*found, Unreadable("Node", "the snapshot has no nodes")]
 
     @property
     def notes(self) -> Sequence[str]:
