@@ -203,10 +203,9 @@ class LiveSource:
     def standing(self, now: float | None = None) -> Standing:
         """How current what is known is (`now`, or at that moment), and what can't be read."""
         now = self._time.now() if now is None else now
-        failed = self._served.failed if self._served is not None else None
         known = standing(
             list(self._reflectors.values()),
-            failed or {},
+            self._served or Served(()),
             self._namespaces,
             now,
             self._alive_at(now),
@@ -315,7 +314,7 @@ class LiveSource:
                 self._asking = "what gives the credentials (a plugin that hangs?)"
                 await anyio.to_thread.run_sync(self._credentials.load, abandon_on_cancel=True)
                 self._asking = "the API server"
-                served = await discover(door)
+                served = await discover(door, self._namespaces)
             except SourceError as error:
                 self._problem = error
             except Unanswered as error:
@@ -370,7 +369,7 @@ class LiveSource:
         while True:
             await self._time.clock.sleep(self._pace.discovery * self._time.clock.between(0.9, 1.1))
             try:
-                served = await discover(door)
+                served = await discover(door, self._namespaces)
                 asked = await ask(door, self._pace.answer) if self._releases.asked.version is None or await self._upgraded(door) else None
             except (Unanswered, Refused, SourceError):
                 continue
@@ -420,8 +419,6 @@ def unwelcome(refusal: Refused) -> str:
     """Why discovery was refused, in words."""
     if refusal.status == 401:
         return "the API server doesn't accept the credentials (401): are they of this cluster, and not run out?"
-    if refusal.status == 403:
-        return f"may not even be asked what it serves (403): {refusal.message or 'the account needs system:discovery'}"
     if refusal.status == 404:
         return "the address answers, but isn't an API server's (404 for /api)"
     return f"the API server answers {refusal}"

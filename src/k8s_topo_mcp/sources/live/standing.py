@@ -9,6 +9,7 @@ from ...view import Unreadable
 from .kinds import ELSEWHERE
 from .pace import Pace
 from .reflector import Reflector
+from .targets import Served
 
 _EXAMPLES = 3
 _SKEW = 5.0
@@ -26,7 +27,7 @@ class Standing:
 
 def standing(
     reflectors: Sequence[Reflector],
-    failed: Mapping[tuple[str, str], str],
+    served: Served,
     namespaces: Sequence[str],
     now: float,
     alive: float,
@@ -39,8 +40,8 @@ def standing(
 
     Parameters
     ----------
-    failed
-        Kinds that discovery couldn't tell, and why.
+    served
+        What discovery found, and what it couldn't tell.
     alive
         The last moment at which the server was known to be well.
     sick
@@ -48,7 +49,7 @@ def standing(
     """
     readable = [entry for entry in reflectors if entry.synced and not entry.refusal and not entry.absent]
     ages = {entry: max(0.0, now - entry.as_of(alive)) for entry in readable}
-    missing: dict[str, Unreadable] = {kind: Unreadable(kind, reason) for (_, kind), reason in failed.items()}
+    missing: dict[str, Unreadable] = {kind: Unreadable(kind, reason) for (_, kind), reason in served.failed.items()}
     within: dict[str, set[str]] = {}
     for entry in readable:
         within.setdefault(entry.target.read.kind, set()).add(entry.target.namespace)
@@ -75,6 +76,8 @@ def standing(
             f"only {_some(namespaces, 'namespaces')} can be seen: pods and claims of others hold room and devices too, "
             "so a node may have less free than said here"
         )
+    if served.note:
+        notes.append(served.note)
     if abs(skew) > _SKEW:
         notes.append(
             f"this machine's clock is {spoken(abs(skew))} {'behind' if skew > 0 else 'ahead of'} the API server's; ages are by the server's"
