@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -148,12 +149,16 @@ class Door:
                 if answer.status_code == 200:
                     return client, answer
                 refusal = await self._refusal(answer, self._counter(answer, purpose))
-            except BaseException:
+            except BaseException as error:
                 with anyio.CancelScope(shield=True):
                     if answer is not None:
                         await answer.aclose()
                     await self._leave(client)
-                raise
+                if again or not self._credentials.shows_certificate or not _ended(error):
+                    raise
+                # Who ends TLS before the API server doesn't answer 401 to a certificate that has run out.
+                await anyio.to_thread.run_sync(self._credentials.renew_certificate, self._generation, abandon_on_cancel=True)
+                continue
             await answer.aclose()
             await self._leave(client)
             if answer.status_code != 401 or again:
@@ -262,8 +267,25 @@ class _InOurWords:
         if isinstance(error, httpx.ConnectError):
             return f"{where} can't be reached: {text or 'no connection'}"
         if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
-            return f"{where} closed the connection"
+            doubt = "; it may not take the client certificate" if _ended(error) and self._credentials.shows_certificate else ""
+            return f"{where} closed the connection{doubt}"
         return f"{where}: {text or type(error).__name__}"
+
+
+def _ended(error: BaseException) -> bool:
+    """Whether the other side ended the connection in place of an answer. With TLS 1.2 the handshake itself fails; since 1.3 it is over on
+    our side when the other one looks at our certificate, and the alert is met, if at all, by the first read."""
+    if isinstance(error, httpx.ConnectError):
+        return _in_tls(error)
+    return isinstance(error, httpx.ReadError | httpx.RemoteProtocolError)
+
+
+def _in_tls(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return not isinstance(error, ssl.SSLCertVerificationError)  # that is the other one's certificate, and our refusal
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _plain(answer: httpx.Response) -> AsyncIterator[bytes]:
