@@ -7,6 +7,8 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,10 +51,9 @@ def run(options: argparse.Namespace) -> int:
     from k8s_topo_mcp.sources.source import SourceError
 
     try:
-        anonymiser = _anonymiser(options)
-        cluster = source.chosen(options, watch=True, anonymiser=anonymiser)
-        status = _over_http(options, cluster) if options.http else _on_stdio(options, cluster)
-        _keep(options, anonymiser)
+        with _anonymiser(options) as anonymiser:
+            cluster = source.chosen(options, watch=True, anonymiser=anonymiser)
+            status = _over_http(options, cluster) if options.http else _on_stdio(options, cluster)
     except (source.NoSource, SourceError) as error:
         return exits.refuse(str(error))
     return status
@@ -104,18 +105,17 @@ def _audited(options: argparse.Namespace) -> str | None:
     return None if options.audit in (None, "-") else options.audit
 
 
-def _anonymiser(options: argparse.Namespace) -> Anonymiser | None:
+@contextmanager
+def _anonymiser(options: argparse.Namespace) -> Generator[Anonymiser | None]:
+    """What gives aliases, if there are to be any; its table is kept as they are made. Raises SnapshotError for a table that can't be."""
     if not options.anonymize:
-        return None
-    from k8s_topo_mcp.sources.snapshot import aliases
+        yield None
+        return
+    from k8s_topo_mcp.sources.snapshot.alias_table import AliasTable
     from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser
 
-    return Anonymiser(aliases.read(Path(options.alias_table)) if options.alias_table else None)
-
-
-def _keep(options: argparse.Namespace, anonymiser: Anonymiser | None) -> None:
-    """The aliases that were given, when serving ends."""
-    if options.alias_table and anonymiser is not None:
-        from k8s_topo_mcp.sources.snapshot import aliases
-
-        aliases.write(anonymiser.aliases, Path(options.alias_table))
+    if not options.alias_table:
+        yield Anonymiser()
+        return
+    with closing(AliasTable(Path(options.alias_table))) as table:
+        yield Anonymiser(table.aliases)
