@@ -31,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--audit", metavar="FILE", help="a JSON line a call; default: none on stdio, stderr with --http; - is stderr")
     group.add_argument("--anonymize", action="store_true", help="answer, and be asked, with aliases in place of names")
     group.add_argument("--alias-table", metavar="FILE", help="keep the aliases in FILE (mode 0600), for next time and to translate back")
+    group.add_argument(
+        "--also-watch", metavar="KINDS",
+        help="configmaps, rbac, networkpolicies: have the journal note when one was written; by metadata alone, never values; "
+        "needs `rbac --also-watch`; default: none",
+    )  # fmt: skip
     source.add_arguments(parser)
     journal.add_argument(parser)
 
@@ -46,13 +51,15 @@ def run(options: argparse.Namespace) -> int:
         return exits.refuse("--journal keeps real names, --anonymize gives none; give one of them.")
     if options.alias_table and not options.anonymize:
         return exits.refuse("--alias-table keeps the aliases of --anonymize; give both.")
+    if options.also_watch and (options.anonymize or options.journal == journal.NONE):
+        return exits.refuse("--also-watch is for the journal, and without one (--journal none, --anonymize) nobody would learn of it.")
     # Before the SDK does it: a log line is one line, not a framed panel.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     from k8s_topo_mcp.sources.source import SourceError
 
     try:
         with _anonymiser(options) as anonymiser:
-            cluster = source.chosen(options, watch=True, anonymiser=anonymiser)
+            cluster = source.chosen(options, watch=True, anonymiser=anonymiser, also=source.also_watched(options.also_watch))
             status = _over_http(options, cluster) if options.http else _on_stdio(options, cluster)
     except (source.NoSource, SourceError) as error:
         return exits.refuse(str(error))

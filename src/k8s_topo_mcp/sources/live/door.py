@@ -11,7 +11,7 @@ import json
 import socket
 import ssl
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -23,7 +23,8 @@ from .clock import ServerTime
 from .credentials import Credentials
 from .errors import PathRefused, Refused, Silent, Unanswered, WriteRefused, foreign
 from .json_text import read_json
-from .kinds import is_read
+from .kinds import ReadKind, is_noted, is_read
+from .noticing import LIST, WATCH
 from .traffic import Traffic
 from .unpacking import unpacked
 
@@ -38,8 +39,9 @@ _WAIT_TO_CONNECT = 10.0
 class _GetOnly(httpx.AsyncBaseTransport):
     """Refuses what isn't GET, isn't for this API server or isn't for what is read here, before anything leaves."""
 
-    def __init__(self, inner: httpx.AsyncBaseTransport, host: httpx.URL) -> None:
+    def __init__(self, inner: httpx.AsyncBaseTransport, host: httpx.URL, noted: Sequence[ReadKind] = ()) -> None:
         self._inner = inner
+        self._noted = noted
         self._base = host.path.rstrip("/")
         self._origin = (host.scheme, host.host, host.port)
 
@@ -49,7 +51,10 @@ class _GetOnly(httpx.AsyncBaseTransport):
         path = request.url.raw_path.partition(b"?")[0].decode("ascii", "replace")
         if (request.url.scheme, request.url.host, request.url.port) != self._origin:
             raise PathRefused(f"{request.url.host}{path}")
-        if not path.startswith(self._base) or not is_read(path.removeprefix(self._base)) or "upgrade" in request.headers:
+        below = path.removeprefix(self._base)
+        # Of some kinds nothing but the metadata, and that only in a form in which nothing else can come.
+        by_metadata = is_noted(below, self._noted) and request.headers.get_list("accept") in ([LIST], [WATCH])
+        if not path.startswith(self._base) or not (is_read(below) or by_metadata) or "upgrade" in request.headers:
             raise PathRefused(path)
         return await self._inner.handle_async_request(request)
 
@@ -69,8 +74,17 @@ def _keepalive() -> list[tuple[int, int, int]]:
 class Door:
     """GET requests with credentials, on one event loop."""
 
-    def __init__(self, credentials: Credentials, time_of_server: ServerTime, traffic: Traffic, answer_within: float = 60.0) -> None:
+    def __init__(
+        self,
+        credentials: Credentials,
+        time_of_server: ServerTime,
+        traffic: Traffic,
+        answer_within: float = 60.0,
+        noted: Sequence[ReadKind] = (),
+    ) -> None:
+        """`noted` are kinds of which the metadata may be asked for, and nothing else."""
         self._credentials = credentials
+        self._noted = tuple(noted)
         self._server = time_of_server
         self._traffic = traffic
         self._timeout = httpx.Timeout(answer_within, connect=_WAIT_TO_CONNECT, pool=None)
@@ -239,7 +253,7 @@ class Door:
             proxy=httpx.Proxy(credentials.proxy) if credentials.proxy else None,
             socket_options=_keepalive(),
         )
-        guarded = _GetOnly(transport, httpx.URL(credentials.host))
+        guarded = _GetOnly(transport, httpx.URL(credentials.host), self._noted)
         return httpx.AsyncClient(base_url=credentials.host, transport=guarded, trust_env=False, follow_redirects=False)
 
 

@@ -23,6 +23,7 @@ from .clock import ServerTime
 from .discovery import Target
 from .errors import Gone, Refused, Silent, Unanswered, defect, foreign
 from .json_text import read_json
+from .noticing import LIST, WATCH, Notices
 from .pace import Pace
 from .store import Store
 
@@ -76,7 +77,7 @@ class Reflector:
         self,
         target: Target,
         door: Door,
-        store: Store,
+        store: Store | Notices,
         time: ServerTime,
         pace: Pace,
         pages: anyio.Semaphore,
@@ -232,7 +233,7 @@ class Reflector:
             params = self._params({"limit": str(size)} if size else {}, {"continue": token} if token else {})
             async with self._pages:
                 try:
-                    body = await self._door.json(self.target.path, params, purpose=self.target.read.kind)
+                    body = await self._door.json(self.target.path, params, accept=self._accept(LIST), purpose=self.target.read.kind)
                 except Refused as refusal:
                     if refusal.status == 410:
                         raise Gone from None
@@ -249,6 +250,9 @@ class Reflector:
                 break
             await anyio.lowlevel.checkpoint()
         self._swap(fresh, broken, version, began)
+
+    def _accept(self, form: str) -> str:
+        return form if self.target.read.metadata_only else "application/json"
 
     def _params(self, *parts: Mapping[str, str]) -> dict[str, str]:
         params: dict[str, str] = {}
@@ -314,7 +318,14 @@ class Reflector:
         try:
             # Initial events must keep coming; after them a watch may be silent, but not for longer than between bookmarks, once it has any.
             with anyio.CancelScope() as coming:
-                async with self._door.lines(self.target.path, params, purpose=self.target.read.kind, silence=silence, watch=True) as lines:
+                async with self._door.lines(
+                    self.target.path,
+                    params,
+                    accept=self._accept(WATCH),
+                    purpose=self.target.read.kind,
+                    silence=silence,
+                    watch=True,
+                ) as lines:
                     if initial:
                         coming.deadline = anyio.current_time() + pace.answer
                         await self._initial(lines, coming)
@@ -440,7 +451,7 @@ def said(refusal: Refused, target: Target) -> str:
         return ""
     account = _ACCOUNT.search(refusal.message)
     who = f", {account[1]}" if account is not None else ""
-    resource = f"{target.resource}.{target.read.group}" if target.read.group else target.resource
+    resource = target.read.name
     everywhere = target.read.namespaced and not target.namespace
     where = f" in namespace {target.namespace}" if target.namespace else " in all namespaces" if everywhere else ""
     found = f"{resource} can't be listed{where} (403{who}). Missing rule: {resource}: get, list, watch."

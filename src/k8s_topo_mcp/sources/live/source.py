@@ -27,6 +27,8 @@ from .clock import Clock, ServerTime
 from .credentials import Credentials
 from .discovery import Served, Target, discover
 from .errors import Refused, Unanswered, defect
+from .kinds import metadata_kinds
+from .noticing import Notices, Tell
 from .pace import Pace
 from .reflector import Reflector
 from .release import Asked, Releases, ask
@@ -66,6 +68,7 @@ class LiveSource:
         screen: Screen | None = None,
         clock: Clock | None = None,
         pace: Pace | None = None,
+        also: Sequence[str] = (),
     ) -> None:
         """
         Nothing is read before `start`.
@@ -80,6 +83,8 @@ class LiveSource:
             What the user says of the release.
         screen
             Through which objects and texts go before anything else sees them.
+        also
+            Names of `kinds.METADATA`: kinds of which the metadata is watched, for those whom `notice` names.
         """
         self.traffic = Traffic()
         self._credentials = Credentials(kubeconfig, context)
@@ -89,6 +94,8 @@ class LiveSource:
         self._screen = screen
         self._time = ServerTime(clock if clock is not None else Clock())
         self._store = Store(self._time.now)
+        self._noted = metadata_kinds(also)
+        self._noticing: list[Tell] = []
         self._releases = Releases(version, gates)
         self._reflectors: dict[_Key, Reflector] = {}
         self._scopes: dict[_Key, anyio.CancelScope] = {}
@@ -127,6 +134,10 @@ class LiveSource:
     def observe(self, observer: Observer) -> None:
         """Tell `observer` of every change from now on; what the first list of a kind finds is no change."""
         self._store.observers.append(observer)
+
+    def notice(self, tell: Tell) -> None:
+        """Tell of every write to an object of the kinds that are watched by their metadata, from now on."""
+        self._noticing.append(tell)
 
     # --- Source -----------------------------------------------------------------------------------------------------------------
 
@@ -289,7 +300,7 @@ class LiveSource:
         await anyio.to_thread.run_sync(_prepare, abandon_on_cancel=True)
         from .door import Door
 
-        door = Door(self._credentials, self._time, self.traffic, self._pace.answer)
+        door = Door(self._credentials, self._time, self.traffic, self._pace.answer, self._noted)
         try:
             served = await self._connected(door)
             pages = anyio.Semaphore(self._pace.pages_at_once)
@@ -336,7 +347,8 @@ class LiveSource:
 
     def _follow(self, served: Served, door: Door, pages: anyio.Semaphore, tasks: anyio.abc.TaskGroup) -> None:
         """Have one reflector for each target, end those of kinds that went, and tell the others of a new version."""
-        targets = {(target.read.group, target.read.kind, target.namespace): target for target in spread(served.targets, self._namespaces)}
+        wanted = spread([*served.targets, *(Target(read, read.versions[0], read.plural) for read in self._noted)], self._namespaces)
+        targets = {(target.read.group, target.read.kind, target.namespace): target for target in wanted}
         unknown = set(served.failed)
         for key in [key for key in self._reflectors if key not in targets and key[:2] not in unknown]:
             self._scopes.pop(key).cancel()
@@ -345,7 +357,9 @@ class LiveSource:
         for key, target in targets.items():
             known = reflectors.get(key)
             if known is None:
-                reflectors[key] = Reflector(target, door, self._store, self._time, self._pace, pages, self._seen, self._tell, self._screen)
+                noted = target.read.metadata_only
+                store = Notices(target.read.kind, self._time.now, self._noticing) if noted else self._store
+                reflectors[key] = Reflector(target, door, store, self._time, self._pace, pages, self._seen, self._tell, self._screen)
                 tasks.start_soon(self._keep, key, reflectors[key])
             elif known.target != target:
                 known.moved(target)
