@@ -156,8 +156,9 @@ def _object(view: ClusterView, given: str, namespace: str | None, found: Recent)
     custom = {name.lower(): name for _, name in CUSTOM_KINDS}
     word = parts[0].lower() if parts else ""
     kind = kinds.get(word) or kinds.get(word.removesuffix("s")) or kinds.get(word.removesuffix("es"))
-    own = custom.get(word)
-    cluster_wide = kind is not None and not kind.NAMESPACED
+    noted = {name.lower(): name for name in found.metadata_kinds}
+    own = custom.get(word) or noted.get(word) or noted.get(word.removesuffix("s"))
+    cluster_wide = word.startswith("cluster") if own in found.metadata_kinds else kind is not None and not kind.NAMESPACED
     if len(parts) not in (2, 3) or (kind is None and own is None) or (cluster_wide and len(parts) == 3):
         raise NotFound(
             f'object must be "Kind/name" or "Kind/namespace/name" of a kind that is followed, not {clean(given, 80)!r}. '

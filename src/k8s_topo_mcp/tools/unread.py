@@ -7,13 +7,14 @@ from k8s_topo_mcp.rendering import clean
 from k8s_topo_mcp.tools.errors import NotFound, NotReadable
 from k8s_topo_mcp.view import ClusterView, Unreadable
 
-REASON, SAID = 120, 500
+REASON, SAID, ACCOUNT = 120, 500, 200
 
 
 def sentence(entry: Unreadable) -> str:
     """Why a kind isn't known, as a sentence: "pods can't be listed in namespace infer (403, …). Missing rule: pods: get, list, watch."."""
     if entry.said:
-        return clean(entry.said, SAID)
+        who = f" (403, {clean(entry.account, ACCOUNT)})"
+        return clean(entry.said.replace(" (403)", who, 1) if entry.account else entry.said, SAID)
     return f"{clean(entry.kind, 100)} objects can't be read" + (f": {clean(entry.reason, REASON)}." if entry.reason else ".")
 
 

@@ -41,7 +41,7 @@ class Unreadable:
     """A kind that could not be read, and why: verdicts that need it are `unknown`.
 
     `within` are namespaces in which it is read all the same, `kept` says that objects of it are shown as they were before. `said` is the
-    refusal in full, in sentences: who may not list what, and the rule that is missing.
+    refusal in full, in sentences: what can't be listed, and the rule that is missing; `account` whom it was refused, where that is known.
     """
 
     kind: str
@@ -49,6 +49,7 @@ class Unreadable:
     within: tuple[str, ...] = ()
     kept: bool = False
     said: str = ""
+    account: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

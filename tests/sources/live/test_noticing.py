@@ -113,6 +113,11 @@ def test_a_write_is_a_row_of_recent_changes_and_no_value_of_it_is_anywhere(tmp_p
             assert "written (content not read)" in report
             assert "created (content not read)" in report
             assert "not read:" not in report
+            one = ask(find("recent_changes"), source.view(), {"object": "ConfigMap/team/settings"}).report
+            assert one.startswith("ConfigMap team/settings: 1 change ")
+            assert ask(find("recent_changes"), source.view(), {"object": "ClusterRole/wide"}).report.startswith(
+                "ClusterRole wide: 1 change "
+            )
             view = source.view()
             assert not {kind.KIND for kind in view.kinds} & set(METADATA_KINDS), "they are no part of a view"
             assert asked_for(server) == {plural: {WATCH} for plural in PLURALS}

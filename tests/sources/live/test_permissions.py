@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fault_injection.replay import Faults, serve
+from k8s_topo_mcp.cli import main
+from k8s_topo_mcp.sources.live.errors import Refused
+from k8s_topo_mcp.sources.live.kinds import BY_NAME
+from k8s_topo_mcp.sources.live.reflector import account
+from k8s_topo_mcp.sources.live.reflector import said as in_full
+from k8s_topo_mcp.sources.live.targets import Target
+from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 from k8s_topo_mcp.tools.errors import NotFound, NotReadable
 from k8s_topo_mcp.view import ClusterView
 
-from .conftest import FOUR, Opened
+from .conftest import FOUR, Opened, pod
 
 READER = "403, system:serviceaccount:replay:reader"
 CLAIM = """
@@ -133,17 +142,76 @@ def test_a_picture_says_what_it_lacks(opened: Opened) -> None:
         assert refused(view, "recent_changes", object="Node/gpu-9").endswith(missing)
 
 
-def test_who_was_refused_is_no_more_than_a_name(opened: Opened) -> None:
+def test_who_was_refused_is_no_more_than_a_name() -> None:
     """The account comes from the API server's words: bounded, one line."""
-    from k8s_topo_mcp.sources.live.discovery import Target
-    from k8s_topo_mcp.sources.live.errors import Refused
-    from k8s_topo_mcp.sources.live.kinds import BY_NAME
-    from k8s_topo_mcp.sources.live.reflector import said as in_full
-
     pods = Target(BY_NAME["", "Pod"], "v1", "pods", "infer")
-    assert (
-        in_full(Refused(403, "no words for it"), pods)
-        == "pods can't be listed in namespace infer (403). Missing rule: pods: get, list, watch."
-    )
+    refusal = Refused(403, 'pods is forbidden: User "jane" cannot list resource "pods"')
+    assert (account(refusal), account(Refused(403, "no words for it")), account(Refused(500, 'User "x" cannot'))) == ("jane", "", "")
+    assert account(Refused(403, f'User "{"x" * 500}" cannot')) == ""
+    assert in_full(refusal, pods) == "pods can't be listed in namespace infer (403). Missing rule: pods: get, list, watch."
     assert in_full(Refused(500, 'User "x" cannot'), pods) == ""
-    assert len(in_full(Refused(403, f'User "{"x" * 500}" cannot'), pods)) < 120
+
+
+def test_under_aliases_the_account_has_one_too(opened: Opened) -> None:
+    with serve(FOUR, Faults("forbidden=default@pods")) as server:
+        source = opened(server, namespaces=["default"], screen=Anonymiser())
+        message = refused(source.view(), "explain_pending")
+        expected = r"pods can't be listed in namespace \S+ \(403, user-1\)\. Missing rule: pods: get, list, watch\."
+        assert re.fullmatch(expected, message)
+        assert "replay" not in message
+
+
+@pytest.mark.parametrize("anonymous", [False, True])
+def test_a_snapshot_says_the_same_of_what_could_not_be_read(anonymous: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with serve(FOUR, Faults("forbidden=secret-team@pods")) as server:
+        options = ["--kubeconfig", str(server.kubeconfig(tmp_path / "config")), "--namespaces", "default,secret-team,empty"]
+        asked = [["explain", "secret-team/x"], ["explain", "empty/x"], ["explain", "elsewhere/x"]]
+        live = [(main([*command, *options]), capsys.readouterr().err) for command in asked]
+        out = tmp_path / "out.json"
+        assert main(["snapshot", str(out), *options, *(["--anonymize"] if anonymous else [])]) == 5
+        capsys.readouterr()
+    assert [status for status, _ in live] == [4, 2, 4]
+    if anonymous:
+        assert "secret-team" not in out.read_text()
+        assert "replay:reader" not in out.read_text()
+        assert '"account": "user-' in out.read_text() or '"account":"user-' in out.read_text()
+        return
+    for command, (status, error) in zip(asked, live, strict=True):
+        assert main([*command, "--snapshot", str(out)]) == status
+        again = capsys.readouterr().err
+        assert re.sub(r"\(\w+ \S+\)", "", again) == re.sub(r"\(\w+ \S+\)", "", error)
+
+
+STORED = [
+    {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "bound", "namespace": "default"},
+     "spec": {"volumeName": "disk", "accessModes": ["ReadWriteOnce"]}, "status": {"phase": "Bound"}},
+    {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"}, "spec": {"csi": {"driver": "d", "volumeHandle": "h"}}},
+    {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "waits", "namespace": "default"},
+     "spec": {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+     "status": {"phase": "Pending"}},
+    {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}, "provisioner": "d",
+     "volumeBindingMode": "WaitForFirstConsumer"},
+    {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": True}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("resource", "claim", "headline"),
+    [
+        ("persistentvolumeclaims", "bound", "unknown. PersistentVolumeClaim default/bound could not be read."),
+        ("persistentvolumes", "bound", "unknown. PersistentVolume disk could not be read."),
+        ("storageclasses.storage.k8s.io", "waits", "unknown. StorageClass fast could not be read."),
+        ("", "waits", "is blocked on every node"),
+        ("csistoragecapacities.storage.k8s.io", "waits", ""),
+    ],
+)
+def test_a_volume_that_cannot_be_looked_up_is_not_taken_for_missing(opened: Opened, resource: str, claim: str, headline: str) -> None:
+    with serve(FOUR, Faults(*([f"forbidden@{resource}"] if resource else []))) as server:
+        for item in STORED:
+            server.apply(item)
+        server.apply(pod("stored", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": claim}}]))
+        report = said(opened(server).view(), "explain_pending", pod="default/stored")
+        assert headline in report.splitlines()[0]
+        if not headline:
+            assert "not checked yet: room for new volumes (CSIStorageCapacity could not be read)" in report
+            assert "blocked" not in report.splitlines()[0]

@@ -60,7 +60,7 @@ class Reflector:
     refusal
         Why the kind can't be read, "" when it can.
     said
-        The same in full: who may not do what, and the rule that is missing.
+        The same in full: what may not be done, and the rule that is missing; `account` is who may not.
     trouble
         Why it isn't current now, "" when it is.
     failures
@@ -89,7 +89,7 @@ class Reflector:
         self.target = target
         self.synced = False
         self.absent = False
-        self.refusal = self.said = ""
+        self.refusal = self.said = self.account = ""
         self.trouble = ""
         self.failures = 0
         self.confirmed = 0.0
@@ -200,6 +200,7 @@ class Reflector:
             return self._time.clock.between(0.8, 1.2) * self._pace.refused
         if refusal.status in _LASTING:
             self.refusal, self.said = _reason(refusal, self.target), said(refusal, self.target)
+            self.account = account(refusal)
             return self._time.clock.between(0.8, 1.2) * self._pace.refused
         self.trouble = f"the API server answers {refusal}"
         return max(self._backoff(), min(refusal.retry_after or 0.0, _LONGEST_WAIT))
@@ -211,7 +212,7 @@ class Reflector:
     def _well(self) -> None:
         self.failures = self._garbled = 0
         self.absent = False
-        self.trouble = self.refusal = self.said = ""
+        self.trouble = self.refusal = self.said = self.account = ""
 
     # --- list -------------------------------------------------------------------------------------------------------------------
 
@@ -361,7 +362,7 @@ class Reflector:
 
     def _open(self) -> None:
         self.watching = True
-        self.trouble = self.refusal = self.said = ""
+        self.trouble = self.refusal = self.said = self.account = ""
         self._changed()
 
     async def _initial(self, lines: Any, coming: anyio.CancelScope) -> None:
@@ -446,16 +447,20 @@ def _reason(refusal: Refused, target: Target) -> str:
 
 
 def said(refusal: Refused, target: Target) -> str:
-    """A refusal in full: what can't be listed where, by whom, and which rule is missing; "" for anything but a 403."""
+    """A refusal in full: what can't be listed where, and which rule is missing; "" for anything but a 403."""
     if refusal.status != 403:
         return ""
-    account = _ACCOUNT.search(refusal.message)
-    who = f", {account[1]}" if account is not None else ""
     resource = target.read.name
     everywhere = target.read.namespaced and not target.namespace
     where = f" in namespace {target.namespace}" if target.namespace else " in all namespaces" if everywhere else ""
-    found = f"{resource} can't be listed{where} (403{who}). Missing rule: {resource}: get, list, watch."
+    found = f"{resource} can't be listed{where} (403). Missing rule: {resource}: get, list, watch."
     return f"{found} If it is granted in some namespaces only, start with --namespaces A,B." if everywhere else found
+
+
+def account(refusal: Refused) -> str:
+    """Whom the API server refused, as it names it; "" where it doesn't."""
+    found = _ACCOUNT.search(refusal.message) if refusal.status == 403 else None
+    return found[1] if found is not None else ""
 
 
 def _object(source: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -230,7 +230,13 @@ class LiveSource:
         return Standing(
             known.as_of,
             tuple(
-                replace(entry, reason=say(entry.reason), within=tuple(map(say, entry.within)), said=say(entry.said))
+                replace(
+                    entry,
+                    reason=say(entry.reason),
+                    within=tuple(map(say, entry.within)),
+                    said=say(entry.said),
+                    account=shown_account(entry.account, say),
+                )
                 for entry in known.unreadable
             ),
             tuple(say(note) for note in known.notes),
@@ -427,6 +433,11 @@ def spread(targets: Sequence[Target], namespaces: Sequence[str]) -> list[Target]
         else:
             found.append(target)
     return found
+
+
+def shown_account(account: str, say: Callable[[str], str]) -> str:
+    """An account through what rewrites messages, in the words in which the API server names one."""
+    return say(f'User "{account}"').removeprefix('User "').removesuffix('"') if account else ""
 
 
 def unwelcome(refusal: Refused) -> str:

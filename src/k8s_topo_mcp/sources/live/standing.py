@@ -60,7 +60,7 @@ def standing(
             continue
         if entry.refusal:
             kept = f"; shown as of {spoken(now - entry.as_of(alive))} ago" if entry.synced and entry.count else ""
-            missing.setdefault(kind, Unreadable(kind, entry.refusal + kept, told.get(kind, ()), bool(kept), entry.said))
+            missing.setdefault(kind, Unreadable(kind, entry.refusal + kept, told.get(kind, ()), bool(kept), entry.said, entry.account))
         elif not entry.synced:
             reason = entry.trouble or f"not listed yet after {pace.first:.0f} s"
             missing.setdefault(kind, Unreadable(kind, reason, told.get(kind, ())))
