@@ -24,6 +24,7 @@ AVAILABLE = "application/json, application/json;stream=watch"
 READING = ("GET", "HEAD", "OPTIONS")
 ETCD = {"timeout": "etcdserver: request timed out", "leader": "etcdserver: leader changed"}
 
+_DISCOVERY = re.compile(r"/api(?:/[^/]+)?|/apis(?:/[^/]+){0,2}")
 _OBJECTS = re.compile(r"/(?:api/(?P<core>[^/]+)|apis/(?P<group>[^/]+)/(?P<version>[^/]+))/(?P<watch>watch/)?(?P<rest>.+)")
 
 
@@ -177,8 +178,13 @@ class Api:
 
     def _discovery(self, request: Request, path: str, address: str) -> Answer:
         resources = self.resources()
+        closed = self.faults.value("no-discovery")
+        if closed is not None and (path in closed.split(",") if closed else _DISCOVERY.fullmatch(path)):
+            self.faults.strike("no-discovery")
+            raise Refused(status.forbidden_path(USER, "get", path))
         if path in ("/api", "/apis"):
-            form = Form.negotiate(request.headers.get("accept", ""), (discovery.OFFER,))
+            whole = not any(below.count("/") > 1 for below in (closed or "").split(","))
+            form = Form.negotiate(request.headers.get("accept", ""), (discovery.OFFER,) if whole else ())
             if form is None:
                 raise Refused(status.not_acceptable(AVAILABLE))
             if form.kind:

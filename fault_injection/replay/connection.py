@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from email.utils import formatdate
 from http import HTTPStatus
+from typing import Any
 
 import h11
 
@@ -105,7 +106,7 @@ class Connection:
                 self._rest = parser.trailing_data[0]
                 headers = {bytes(name).decode("latin-1").lower(): bytes(value).decode("latin-1") for name, value in head.headers}
                 self._close = head.http_version == b"1.0" or headers.get("connection", "").lower() == "close"
-                return Request.of(bytes(head.method).decode(), bytes(head.target).decode("latin-1"), headers, bytes(body))
+                return Request.of(bytes(head.method).decode(), bytes(head.target).decode("latin-1"), headers, bytes(body), self._client())
             else:
                 return None
 
@@ -139,6 +140,11 @@ class Connection:
     def _address(self) -> str:
         host, port = self._writer.get_extra_info("sockname")[:2]
         return f"{host}:{port}"
+
+    def _client(self) -> str:
+        """The common name of the certificate that the client came with, "" without one."""
+        peer: dict[str, Any] = self._writer.get_extra_info("peercert") or {}
+        return next((value for part in peer.get("subject", ()) for key, value in part if key == "commonName"), "")
 
     def _head(self, name: str, code: int, content_type: str, headers: dict[str, str]) -> bytes:
         skew = self._api.faults.strike("clock", name)

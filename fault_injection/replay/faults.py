@@ -49,6 +49,13 @@ FAULTS: tuple[Fault, ...] = (
         "403, in the words of RBAC",
         "go on without that kind, say so where it matters, look again from time to time",
     ),
+    Fault(
+        "no-discovery",
+        "paths, or none for all",
+        "",
+        "403 on /api, /apis and the documents of groups; a path below them also ends the aggregated form",
+        "find out by trying which kinds there are, say so, go on",
+    ),
     Fault("not-served", "", "", "404, and not in discovery", "go on without that kind, look again from time to time"),
     Fault(
         "etcd",

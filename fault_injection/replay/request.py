@@ -13,7 +13,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`headers` have lower-case names; `query` has the first value of each parameter."""
+    """`headers` have lower-case names; `query` has the first value of each parameter; `common_name` is that of the client's certificate."""
 
     method: str
     target: str
@@ -21,14 +21,15 @@ class Request:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes = b""
+    common_name: str = ""
 
     @staticmethod
-    def of(method: str, target: str, headers: Mapping[str, str], body: bytes = b"") -> Request:
+    def of(method: str, target: str, headers: Mapping[str, str], body: bytes = b"", common_name: str = "") -> Request:
         parts = urlsplit(target)
         query: dict[str, str] = {}
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             query.setdefault(name, value)
-        return Request(method, target, unquote(parts.path), query, headers, body)
+        return Request(method, target, unquote(parts.path), query, headers, body, common_name)
 
     def flag(self, name: str) -> bool:
         """As `strconv.ParseBool` in the conversion of ListOptions: "watch", "watch=", "watch=0" too."""

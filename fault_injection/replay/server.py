@@ -12,7 +12,7 @@ import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from k8s_topo_mcp.releases import parse_gates
 from k8s_topo_mcp.releases.gates import NEWEST, OLDEST
@@ -25,6 +25,9 @@ from .reading import Recording, Source, read
 from .request import Request
 from .resources import served_by
 from .store import Store
+
+if TYPE_CHECKING:
+    from .clients import Authority
 
 HOST = "127.0.0.1"
 _FAR = 30.0
@@ -42,12 +45,16 @@ class Server:
         port: int,
         certificate: tuple[Path, Path] | None,
         bookmark_every: float,
+        clients: Authority | None = None,
+        demanded: bool = False,
     ) -> None:
         self.store: Store = recording.store
         self.faults = faults
         self.access = access
         self.api = Api(self.store, faults, access, version_of(recording), metrics_of(recording))
         self._certificate = certificate
+        self._clients = clients
+        self._demanded = demanded
         self._bookmark_every = bookmark_every
         self._holder = _bound(port)  # never listens: it keeps the port ours while nobody does
         self.port: int = self._holder.getsockname()[1]
@@ -101,6 +108,11 @@ class Server:
         target.write_text(json.dumps(config, indent=1) + "\n")
         return target
 
+    def client(self, common_name: str, good: bool = True) -> tuple[str, str]:
+        """A client certificate and its key, as PEM; one that isn't `good` has run out. Only where the server knows certificates."""
+        assert self._clients is not None
+        return self._clients.issue(common_name, good)
+
     # --- what may be done to it -----------------------------------------------------------------------------------------------------
 
     def apply(self, value: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,6 +139,14 @@ class Server:
     def rotate(self, *tokens: str) -> None:
         """From now on these tokens are good and no others. Running watches go on."""
         self.access.rotate(*tokens)
+
+    def distrust(self) -> None:
+        """Sign client certificates by another authority from now on, and take those of the old one for nobody's. The server goes and comes
+        back."""
+        from .clients import Authority
+
+        with self.faults.during("down"):
+            self._clients = Authority()
 
     # --- its life -------------------------------------------------------------------------------------------------------------------
 
@@ -158,6 +178,9 @@ class Server:
         if self._certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*self._certificate)
+            if self._clients is not None:
+                context.load_verify_locations(cadata=self._clients.pem)
+                context.verify_mode = ssl.CERT_REQUIRED if self._demanded else ssl.CERT_OPTIONAL
         listener = _bound(self.port)
         self._server = await asyncio.start_server(self._accept, sock=listener, ssl=context, backlog=256, limit=1 << 20)
 
@@ -265,6 +288,8 @@ def serve(
     *,
     namespaces: Iterable[str] | None = None,
     tls: bool = False,
+    certificates: Iterable[str] | None = None,
+    demanded: bool = False,
     history: int = 10_000,
     bookmark_every: float = 60.0,
 ) -> Generator[Server, None, None]:
@@ -284,6 +309,11 @@ def serve(
         Where alone namespaced resources may be read.
     tls
         Serve HTTPS, with a certificate made for the occasion.
+    certificates
+        Common names of client certificates (`Server.client` issues them) that are as good as a token; needs `tls`. Without `demanded` one
+        that isn't good is answered with 401, as kube-apiserver does.
+    demanded
+        Without a client certificate that is in date there is no connection at all, as with a proxy that ends TLS.
     history
         How many changes of a resource are remembered; what is older is 410.
     bookmark_every
@@ -313,7 +343,13 @@ def serve(
             from .certificate import make
 
             certificate = stack.enter_context(make())
-        server = Server(recording, faults, Access(tokens, namespaces), port, certificate, bookmark_every)
+        clients = None
+        if certificates is not None:
+            from .clients import Authority
+
+            clients = Authority()
+        access = Access(tokens, namespaces, certificates)
+        server = Server(recording, faults, access, port, certificate, bookmark_every, clients, demanded)
         server.start()
         stack.callback(server.stop)
         yield server

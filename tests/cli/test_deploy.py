@@ -58,6 +58,13 @@ def test_probes_ask_what_the_server_answers() -> None:
     assert paths == {"/healthz", "/readyz"}
 
 
+def test_what_is_built_and_what_is_installed_are_pinned() -> None:
+    """`-c` doesn't reach the isolated environment in which pip builds; the variable does."""
+    (install,) = re.findall(r"^RUN (.*pip install.*)$", (DEPLOY / "Containerfile").read_text(), re.MULTILINE)
+    assert install.startswith("PIP_CONSTRAINT=/src/constraints.txt ")
+    assert "WORKDIR /src\n" in (DEPLOY / "Containerfile").read_text()
+
+
 def test_images_are_the_builder_s_to_choose() -> None:
     text = (DEPLOY / "Containerfile").read_text()
     assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BUILD_IMAGE}", "${BASE_IMAGE}"]

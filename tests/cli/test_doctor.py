@@ -81,6 +81,7 @@ def test_some_namespaces_alone_are_some_of_the_truth(server: Server, kubeconfig:
     ("fault", "status", "label", "said"),
     [
         ("etcd", 4, "cluster", "it isn't ready (500)"),
+        ("no-discovery", 0, "discovery", "may not be asked (/api, /apis: 403)"),
         ("clock=-3600", 0, "clock", "behind this machine's"),
         ("not-served@devicetaintrules.resource.k8s.io", 0, "not there", "DeviceTaintRule"),
         ("not-served@pods", 4, "missing", "Pod: the API server doesn't serve it; no pod can be explained"),

@@ -14,6 +14,7 @@ from k8s_topo_mcp.sources.source import Observer, SourceError
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 from k8s_topo_mcp.view import ClusterView, SourceInfo
+from k8s_topo_mcp.view.past import MetadataChange
 from tests.history.objects import NOON, edited, item, made, node
 
 HOME = made(item("Namespace", "kube-system", metadata={"uid": "0a1b2c3d-4e5f"}))
@@ -33,6 +34,7 @@ class Fed:
     def __init__(self) -> None:
         self.now = NOON
         self.observers: list[Observer] = []
+        self.noticing: list[Callable[[MetadataChange], None]] = []
         self.ready = threading.Event()
         self.closed = False
         self._objects: dict[tuple[str, tuple[str, str]], ApiObject] = {}
@@ -57,6 +59,9 @@ class Fed:
 
     def observe(self, observer: Observer) -> None:
         self.observers.append(observer)
+
+    def notice(self, tell: Callable[[MetadataChange], None]) -> None:
+        self.noticing.append(tell)
 
     def standing(self) -> Standing:
         return Standing(self.now)

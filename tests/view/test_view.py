@@ -103,6 +103,7 @@ def test_a_derived_fact_is_computed_once_and_goes_with_its_object() -> None:
     assert calls == [1]
     from k8s_topo_mcp.view.derived import _facts
 
+    gc.collect()  # what other tests left behind goes first
     before = len(_facts)
     del pod
     gc.collect()

@@ -47,7 +47,7 @@ def answer(options: argparse.Namespace, tool_name: str, arguments: Mapping[str, 
 def over_view(options: argparse.Namespace, use: Callable[[ClusterView], int]) -> int:
     """Load the view that the options name, use it, and return the exit status: that of `use`, or of what was wrong."""
     from k8s_topo_mcp.sources.source import SourceError
-    from k8s_topo_mcp.tools.errors import ToolInputError
+    from k8s_topo_mcp.tools.errors import NotReadable, ToolInputError
 
     try:
         cluster = source.chosen(options, watch=False)
@@ -63,6 +63,8 @@ def over_view(options: argparse.Namespace, use: Callable[[ClusterView], int]) ->
         return exits.refuse(str(error), exits.BAD_INPUT if error.where in ("as-of", "version", "gates") else exits.SOURCE_UNREADABLE)
     try:
         status = use(view)
+    except NotReadable as error:
+        return exits.refuse(str(error), exits.SOURCE_UNREADABLE)
     except ToolInputError as error:
         return exits.refuse(str(error))
     return exits.ANSWERED_IN_PART if status == exits.ANSWERED and view.unreadable else status

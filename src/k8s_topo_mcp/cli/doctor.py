@@ -57,6 +57,8 @@ def told(found: Checkup) -> Iterable[tuple[str, str]]:
     yield "release", _release(found.release)
     yield "gates", _gates(found)
     yield "reads", f"{len(found.readable)} kinds, by GET alone ({found.requests} requests for this look)"
+    if found.found_by:
+        yield "discovery", f"{found.found_by}; right would be get on /api, /api/*, /apis and /apis/*, as system:discovery grants it"
     for entry in found.missing:
         yield ("missing" if entry.needed else "lacks"), f"{entry.kind}: {clean(entry.reason, 160)}; {entry.means}"
     if found.namespaces:

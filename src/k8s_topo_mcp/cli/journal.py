@@ -48,10 +48,13 @@ def opened(options: argparse.Namespace, cluster: str) -> Journal | None:
     """
     if options.journal == NONE:
         return None
+    from k8s_topo_mcp.cli.source import also_watched
     from k8s_topo_mcp.sources.journal import JournalError, open_journal
+    from k8s_topo_mcp.sources.live.kinds import metadata_kinds
 
+    noted = metadata_kinds(also_watched(getattr(options, "also_watch", None)))
     try:
-        return open_journal(options.journal, cluster)
+        return open_journal(options.journal, cluster, metadata_kinds=[kind.kind for kind in noted])
     except (JournalError, RuntimeError) as error:  # no home folder
         if options.journal is not None:
             raise

@@ -15,22 +15,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--account-namespace", metavar="NAME", default="k8s-topo-mcp", help="where the ServiceAccount is (default: k8s-topo-mcp)"
     )
+    parser.add_argument("--also-watch", metavar="KINDS", help="for a server that runs with the same --also-watch")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print."""
-    from k8s_topo_mcp.cli.source import NoSource, namespaces
+    from k8s_topo_mcp.cli.source import NoSource, also_watched, namespaces
     from k8s_topo_mcp.sources.live import access
 
     try:
         names = namespaces(options.namespaces)
+        also = also_watched(options.also_watch)
         (home,) = namespaces(options.account_namespace) or ["k8s-topo-mcp"]
     except (NoSource, ValueError) as error:
         return exits.refuse(str(error))
-    print(
-        access.text(access.namespaced(names, home), access.NAMESPACED)
-        if names
-        else access.text(access.cluster_wide(home), access.CLUSTER_WIDE),
-        end="",
-    )
+    head = access.NAMESPACED if names else access.CLUSTER_WIDE
+    if also:
+        head += "\n" + access.ALSO.format(", ".join(also))
+    print(access.text(access.namespaced(names, home, also) if names else access.cluster_wide(home, also), head), end="")
     return exits.ANSWERED

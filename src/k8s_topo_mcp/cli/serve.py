@@ -7,6 +7,8 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--audit", metavar="FILE", help="a JSON line a call; default: none on stdio, stderr with --http; - is stderr")
     group.add_argument("--anonymize", action="store_true", help="answer, and be asked, with aliases in place of names")
     group.add_argument("--alias-table", metavar="FILE", help="keep the aliases in FILE (mode 0600), for next time and to translate back")
+    group.add_argument(
+        "--also-watch", metavar="KINDS",
+        help="configmaps, rbac, networkpolicies: have the journal note when one was written; by metadata alone, never values; "
+        "needs `rbac --also-watch`; default: none",
+    )  # fmt: skip
     source.add_arguments(parser)
     journal.add_argument(parser)
 
@@ -44,15 +51,16 @@ def run(options: argparse.Namespace) -> int:
         return exits.refuse("--journal keeps real names, --anonymize gives none; give one of them.")
     if options.alias_table and not options.anonymize:
         return exits.refuse("--alias-table keeps the aliases of --anonymize; give both.")
+    if options.also_watch and (options.anonymize or options.journal == journal.NONE):
+        return exits.refuse("--also-watch is for the journal, and without one (--journal none, --anonymize) nobody would learn of it.")
     # Before the SDK does it: a log line is one line, not a framed panel.
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     from k8s_topo_mcp.sources.source import SourceError
 
     try:
-        anonymiser = _anonymiser(options)
-        cluster = source.chosen(options, watch=True, anonymiser=anonymiser)
-        status = _over_http(options, cluster) if options.http else _on_stdio(options, cluster)
-        _keep(options, anonymiser)
+        with _anonymiser(options) as anonymiser:
+            cluster = source.chosen(options, watch=True, anonymiser=anonymiser, also=source.also_watched(options.also_watch))
+            status = _over_http(options, cluster) if options.http else _on_stdio(options, cluster)
     except (source.NoSource, SourceError) as error:
         return exits.refuse(str(error))
     return status
@@ -104,18 +112,17 @@ def _audited(options: argparse.Namespace) -> str | None:
     return None if options.audit in (None, "-") else options.audit
 
 
-def _anonymiser(options: argparse.Namespace) -> Anonymiser | None:
+@contextmanager
+def _anonymiser(options: argparse.Namespace) -> Generator[Anonymiser | None]:
+    """What gives aliases, if there are to be any; its table is kept as they are made. Raises SnapshotError for a table that can't be."""
     if not options.anonymize:
-        return None
-    from k8s_topo_mcp.sources.snapshot import aliases
+        yield None
+        return
+    from k8s_topo_mcp.sources.snapshot.alias_table import AliasTable
     from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser
 
-    return Anonymiser(aliases.read(Path(options.alias_table)) if options.alias_table else None)
-
-
-def _keep(options: argparse.Namespace, anonymiser: Anonymiser | None) -> None:
-    """The aliases that were given, when serving ends."""
-    if options.alias_table and anonymiser is not None:
-        from k8s_topo_mcp.sources.snapshot import aliases
-
-        aliases.write(anonymiser.aliases, Path(options.alias_table))
+    if not options.alias_table:
+        yield Anonymiser()
+        return
+    with closing(AliasTable(Path(options.alias_table))) as table:
+        yield Anonymiser(table.aliases)

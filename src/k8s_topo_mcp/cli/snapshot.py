@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 from k8s_topo_mcp.cli import exits, source
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read, write, and say what was written."""
-    from k8s_topo_mcp.sources.snapshot import aliases
+    from k8s_topo_mcp.sources.snapshot.alias_table import AliasTable
     from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser, anonymised
     from k8s_topo_mcp.sources.snapshot.write import entries, write
     from k8s_topo_mcp.sources.source import SourceError
@@ -36,11 +37,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         view, facts, items = source.raw(options)
         if options.anonymize:
-            kept = Path(options.alias_table) if options.alias_table else None
-            anonymiser = Anonymiser(aliases.read(kept) if kept else None)
-            found = list(anonymised(facts, items, anonymiser))
-            if kept is not None:  # before the snapshot: aliases that nobody can translate back are of no use
-                aliases.write(anonymiser.aliases, kept)
+            with closing(AliasTable(Path(options.alias_table))) if options.alias_table else nullcontext() as table:
+                found = list(anonymised(facts, items, Anonymiser(table.aliases if table is not None else None)))
         else:
             found = entries(facts, items)
         size = write(options.out, found, stdout=sys.stdout.buffer, force=options.force)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -58,7 +58,7 @@ def add_live_arguments(group: Group) -> None:
     group.add_argument("--namespaces", metavar="A,B", help="read namespaced kinds of a live cluster in these only")
 
 
-def chosen(options: argparse.Namespace, watch: bool, anonymiser: Anonymiser | None = None) -> Source:
+def chosen(options: argparse.Namespace, watch: bool, anonymiser: Anonymiser | None = None, also: Sequence[str] = ()) -> Source:
     """
     The source that the options name: a snapshot, the demo, or a live cluster. Nothing is read yet.
 
@@ -68,6 +68,8 @@ def chosen(options: argparse.Namespace, watch: bool, anonymiser: Anonymiser | No
         Whether a live cluster is followed, or listed once.
     anonymiser
         Puts aliases in place of names, before anything else sees them.
+    also
+        What of a live cluster is watched by its metadata alone.
 
     Raises
     ------
@@ -80,8 +82,10 @@ def chosen(options: argparse.Namespace, watch: bool, anonymiser: Anonymiser | No
         from k8s_topo_mcp.sources.live.source import LiveSource
 
         kubeconfig, context, how = _live(options)
-        live = LiveSource(kubeconfig, context, watch=watch, screen=anonymiser, **how)
+        live = LiveSource(kubeconfig, context, watch=watch, screen=anonymiser, also=also, **how)
         return live if anonymiser is None else Screened(live, anonymiser)
+    if also:
+        raise NoSource("--also-watch is for a live cluster: a snapshot doesn't change.")
     reading = reader(options)
     return Once(reading) if anonymiser is None else Screened(Once(lambda: reading.anonymised(anonymiser)), anonymiser)
 
@@ -214,6 +218,17 @@ def namespaces(text: str | None) -> list[str]:
         if not _NAMESPACE.fullmatch(name):
             raise NoSource(f"--namespaces: {name!r} isn't the name of a namespace, as in --namespaces team-a,team-b")
     return names
+
+
+def also_watched(text: str | None) -> list[str]:
+    """Names out of "configmaps,rbac". Raises NoSource for one that isn't watched by its metadata."""
+    from k8s_topo_mcp.sources.live.kinds import METADATA
+
+    names = [name.strip().lower() for name in (text or "").split(",") if name.strip()]
+    for name in names:
+        if name not in METADATA:
+            raise NoSource(f"--also-watch: {name[:60]!r} isn't one of {', '.join(METADATA)}, as in --also-watch {','.join(METADATA)}")
+    return [name for name in METADATA if name in names]
 
 
 def _gates(text: str | None) -> dict[str, bool] | None:

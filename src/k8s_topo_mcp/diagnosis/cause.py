@@ -23,6 +23,8 @@ from .shortages import device_cause
 def find_cause(view: ClusterView, placement: Placement) -> Cause | None:
     """The first blocker of a pod that fits nowhere; None when it fits."""
     total = len(placement.nodes)
+    if placement.unread:
+        return Cause(finding("NOT_MODELLED", placement.pod.ref, what=placement.unread), 0, total)
     if placement.pod_wide:
         return Cause(placement.pod_wide[0], 0, total)
     if not placement.nodes:

@@ -11,7 +11,7 @@ from ..dra.prepared import prepare
 from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
 from ..findings import finding
 from ..objects import Allocation, DeviceId, Node, ObjectRef, Pod, ResourceClaim
-from ..scheduling.dynamic_resources import missing_class, problem_of
+from ..scheduling.dynamic_resources import missing_class, problem_of, unread
 from ..scheduling.gang_scheduling import Gang, gang_of
 from ..scheduling.node_info import effective_requests, node_info
 from ..scheduling.placement import Placement, place, target
@@ -72,7 +72,13 @@ def claim_feasibility(view: ClusterView, claims: Sequence[ResourceClaim], nodes:
     missing = next((found for claim in fresh if (found := missing_class(view, claim)) is not None), None)
     if missing is not None:
         cause = Cause(missing, 0, len(nodes))
-        return Feasibility(subject, fresh, None, "no", (), 0, 0, cause, *try_for_claims(view, problem, cause, nodes))
+        tried = try_for_claims(view, problem, cause, nodes) if has_remedies(cause) else NOTHING
+        return Feasibility(subject, fresh, None, _word(cause), (), 0, 0, cause, *tried)
+    blind = "Nodes could not be read" if not nodes and view.unknown("Node") is not None else unread(view)
+    if blind:
+        return Feasibility(
+            subject, fresh, None, "unknown", (), None, None, Cause(finding("NOT_MODELLED", subject, what=blind), 0, len(nodes))
+        )
     targets = [target(node) for node in nodes]
     outcomes = allocate_each(problem, targets)
     answers = tuple(_answer(name, outcome) for name, outcome in outcomes.items())
@@ -91,14 +97,18 @@ def pod_feasibility(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject:
     placement = place(view, pod, tuple(nodes))
     problem = placement.devices.problem
     cause = _with_drivers(view, problem, find_cause(view, placement))
+    if cause is None and view.unknown("Pod") is not None:
+        cause = Cause(finding("NOT_MODELLED", subject, what="Pods could not be read, so what nodes have left isn't known"), 0, len(nodes))
     remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else NOTHING
     claims = problem.claims if problem is not None else ()
     answers = tuple(_pod_answer(entry.node.name, entry.fits, entry.outcome, entry.reasons) for entry in placement.nodes.values())
+    if cause is not None and cause.finding.code == "NOT_MODELLED" and (placement.pod_wide or view.unknown("Pod") is not None):
+        answers = ()
     verdict = "fits" if cause is None else _word(cause)
     copies: int | None
     ever: int | None
     if placement.unknown or (cause is not None and cause.finding.status in ("unknown", "error")):
-        copies = ever = None if placement.unknown else 0
+        copies = ever = None if placement.unknown or cause is None or cause.finding.status == "unknown" else 0
     else:
         copies = _pod_copies(view, pod, placement, problem)
         ever = _pod_copies(view, pod, placement, replace(problem, in_use=NOTHING_HELD) if problem is not None else None)

@@ -88,7 +88,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         remedies=helping,
         not_helping=vain,
         holders=holders,
-        check=check(view, pod, predicted),
+        check=_compared(view, pod, predicted, cause),
         fits_on=tuple(entry.node.name for entry in placement.fitting)[:FIT_EXAMPLES],
         assumptions=(*assumptions(view, placement), *slow_search(predicted)),
         placement=placement,
@@ -98,6 +98,12 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         preempting=preempting(view, placement, predicted, cause, holders) if verdict in _SCHEDULED else None,
         **_advised(held),
     )
+
+
+def _compared(view: ClusterView, pod: Pod, predicted: Sentences, cause: Cause | None) -> Check:
+    """The scheduler's sentence beside ours; where something couldn't be read or isn't modelled, ours is none to compare with."""
+    found = check(view, pod, predicted)
+    return replace(found, match="none", predicted="") if cause is not None and cause.finding.code == "NOT_MODELLED" else found
 
 
 def not_pending(view: ClusterView, pod: Pod) -> Report:

@@ -162,12 +162,17 @@ def prepare(view: ClusterView, pod: Pod) -> DeviceState:
     for claim in needed:
         missing = missing_class(view, claim)
         if missing is not None:
-            said = f"request {missing.text('request')}: device class {missing.text('device_class')} does not exist"
+            said = (
+                f"request {missing.text('request')}: device class {missing.text('device_class')} does not exist"
+                if missing.code == "CLASS_MISSING"
+                else missing.text("what")
+            )
             return DeviceState((missing,), said, None, tuple(allocated))
-    not_modelled = _not_modelled(view)
+    not_modelled = (unread(view) if needed else "") or _not_modelled(view)
     extended = demand(view, pod) if pod.extended_resource_claim is None else None
     if extended is None:
         return DeviceState((), "", problem_of(view, tuple(needed)) if needed else None, tuple(allocated), not_modelled)
+    not_modelled = not_modelled or unread(view)
     counts = Counter(extended.on(node) for node in view.all(Node))
     by_resources: dict[frozenset[str], AllocationProblem | None] = {}
     for resources in counts:
@@ -200,6 +205,9 @@ def _claim_problem(view: ClusterView, pod: Pod, entry: PodClaim) -> tuple[Findin
             return finding("TEMPLATE_MISSING", about, field, entry=entry.entry.name, template=template), text
         return finding("CLAIM_NOT_CREATED", pod.ref, field, entry=entry.entry.name, template=template), text
     about = ObjectRef("ResourceClaim", pod.namespace, entry.name)
+    if entry.claim is None and view.unread("ResourceClaim", pod.namespace) is not None:
+        what = f"ResourceClaim {about.namespace}/{about.name} could not be read"
+        return finding("NOT_MODELLED", about, "", what=what), what
     if entry.claim is None:
         return finding("CLAIM_MISSING", about, "", claim=entry.name), f'could not find ResourceClaim "{about.namespace}/{about.name}"'
     claim = entry.claim
@@ -231,8 +239,17 @@ def missing_class(view: ClusterView, claim: ResourceClaim) -> Finding | None:
                 name = f"{request.name}/{entry.name}" if request.first_available else request.name
                 near = tuple(get_close_matches(entry.class_name, list(known), n=3, cutoff=0.4)) or tuple(sorted(known))[:3]
                 field = f"{claim.spec.path_of(position, entry)}.deviceClassName"
+                if not view.can_read("DeviceClass"):
+                    return finding("NOT_MODELLED", claim.ref, field, what=f"DeviceClass {entry.class_name} could not be read")
                 return finding("CLASS_MISSING", claim.ref, field, request=name, device_class=entry.class_name, nearest=near)
     return None
+
+
+def unread(view: ClusterView) -> str:
+    """Why no request can be judged: devices, or what holds them, aren't known at all. "" where they are."""
+    if view.unknown("ResourceSlice") is not None:
+        return "ResourceSlices could not be read"
+    return "ResourceClaims could not be read, so which devices are free isn't known" if view.unknown("ResourceClaim") is not None else ""
 
 
 def _maps_to_node_resources(slices: tuple[ResourceSlice, ...]) -> bool:

@@ -24,7 +24,7 @@ from .assumed import Assumed
 from .filters import Filters, Refusals, filters_for
 from .node_info import NodeInfo, differing, info_of, node_infos
 from .pod_signature import relates, signature
-from .unmodelled import unchecked
+from .unmodelled import unchecked, unread
 
 KEPT_SIGNATURES = 16
 """Of so many kinds of pods a view keeps what the filters find against every node."""
@@ -119,6 +119,7 @@ class Placement:
     message: str
     nodes: Mapping[str, NodePlacement]
     unchecked: tuple[str, ...]
+    unread: str = ""
 
     @cached_property
     def fitting(self) -> tuple[NodePlacement, ...]:
@@ -209,7 +210,7 @@ def place(view: ClusterView, pod: Pod, only: tuple[Node, ...] | None = None, ass
     # Missing claims are met before scheduling begins, missing classes after the volumes.
     first = refused is None or (bool(devices.findings) and devices.findings[0].code != "CLASS_MISSING")
     findings, message = (devices.findings, devices.message) if first or refused is None else ((refused[0],), refused[1])
-    return Placement(pod, filters, devices, findings, message, placed, unchecked(view, pod))
+    return Placement(pod, filters, devices, findings, message, placed, unchecked(view, pod), unread(view, pod))
 
 
 def _against_all(view: ClusterView, pod: Pod, filters: Filters) -> Mapping[str, Refusals]:

@@ -39,13 +39,14 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:
-    """`bound` claims with their volumes; `waiting` ones with their classes; and what these could be bound to or made from."""
+    """`bound` claims with their volumes; `waiting` ones with their classes; and what these could be bound to or made from (`capacities`
+    None: could not be read)."""
 
     bound: tuple[tuple[PersistentVolumeClaim, PersistentVolume | None], ...]
     waiting: tuple[tuple[PersistentVolumeClaim, StorageClass], ...]
     volumes: Mapping[str, tuple[PersistentVolume, ...]]
     drivers: Mapping[str, CSIDriver]
-    capacities: Mapping[str, tuple[CSIStorageCapacity, ...]]
+    capacities: Mapping[str, tuple[CSIStorageCapacity, ...]] | None
 
 
 def prepare(view: ClusterView, pod: Pod) -> Binding | Skip | Finding:
@@ -81,7 +82,7 @@ def prepare(view: ClusterView, pod: Pod) -> Binding | Skip | Finding:
         tuple(waiting),
         view.index(PersistentVolume, _class_of_volume) if waiting else {},
         view.shared(CSIDriver, _by_name) if waiting else {},
-        view.index(CSIStorageCapacity, _class_of_capacity) if waiting else {},
+        None if view.unread("CSIStorageCapacity") is not None else view.index(CSIStorageCapacity, _class_of_capacity) if waiting else {},
     )
 
 
@@ -203,7 +204,7 @@ def _meant_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 def _has_room(state: Binding, claim: PersistentVolumeClaim, chosen: StorageClass, labels: Mapping[str, str]) -> bool:
     asked = claim.request.requests.get("storage")
     driver = state.drivers.get(chosen.provisioner)
-    if asked is None or driver is None or not driver.storage_capacity:
+    if asked is None or driver is None or not driver.storage_capacity or state.capacities is None:
         return True
     size = math.ceil(asked.value)
     for entry in state.capacities.get(chosen.name, ()):

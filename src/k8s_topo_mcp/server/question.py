@@ -17,7 +17,7 @@ from pydantic import Field
 from k8s_topo_mcp.server.calls import Ending, Told
 from k8s_topo_mcp.sources.source import Source, SourceError
 from k8s_topo_mcp.tools.asking import ask
-from k8s_topo_mcp.tools.errors import ToolInputError
+from k8s_topo_mcp.tools.errors import NotReadable, ToolInputError
 from k8s_topo_mcp.tools.schemas import input_schema, output_schema
 from k8s_topo_mcp.tools.tool import Tool
 
@@ -40,7 +40,7 @@ class Question(ServedTool):
         try:
             answer = await anyio.to_thread.run_sync(lambda: ask(tool, source.view(), arguments), abandon_on_cancel=True)
         except (ToolInputError, SourceError) as error:
-            call.ended("refused" if isinstance(error, ToolInputError) else "unreadable", len(str(error)))
+            call.ended("unreadable" if isinstance(error, SourceError | NotReadable) else "refused", len(str(error)))
             raise ToolError(str(error)) from error
         except Exception as error:
             call.ended("defect", 0)

@@ -22,9 +22,9 @@ from k8s_topo_mcp.diagnosis.proposals import Proposal, propose, read
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.rendering import Block, clean, fold, plural
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import paging, wording
+from k8s_topo_mcp.tools import paging, unread, wording
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
-from k8s_topo_mcp.tools.errors import NotFound, ToolInputError
+from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Blocker, Holder, NotHelping, Part, Remedy, Subject
 from k8s_topo_mcp.tools.tool import Tool
@@ -116,7 +116,9 @@ def _nodes(view: ClusterView, question: Input) -> tuple[Node, ...]:
         node = view.get(Node, name.removeprefix("node/"))
         if node is None:
             near = fold([clean(other, 80) for other in nearest_names(view, Node, name)])
-            raise NotFound(f'node "{clean(name, 80)}" not found.{f" Nearest: {near}." if near else ""} {view.count(Node):,} nodes read.')
+            what = f'node "{clean(name, 80)}"'
+            text = f"{what} not found.{f' Nearest: {near}.' if near else ''} {view.count(Node):,} nodes read."
+            raise unread.missing(view, Node.KIND, what, "", text)
         found.append(node)
     return tuple(found)
 
@@ -124,11 +126,13 @@ def _nodes(view: ClusterView, question: Input) -> tuple[Node, ...]:
 def _find_claim(view: ClusterView, question: Input) -> ResourceClaim:
     text = (question.claim or "").removeprefix("claim/").removeprefix("resourceclaim/")
     space, slash, name = text.rpartition("/")
-    found = view.get(ResourceClaim, name, space if slash else question.namespace)
+    namespace = space if slash else question.namespace
+    found = view.get(ResourceClaim, name, namespace)
     if found is None:
         near = fold([clean(other, 120) for other in nearest_names(view, ResourceClaim, text)])
-        shown = clean(text if slash else f"{question.namespace}/{text}", 120)
-        raise NotFound(f'claim "{shown}" not found.{f" Nearest: {near}." if near else ""} {view.count(ResourceClaim):,} claims read.')
+        what = f'claim "{clean(f"{namespace}/{name}", 120)}"'
+        said = f"{what} not found.{f' Nearest: {near}.' if near else ''} {view.count(ResourceClaim):,} claims read."
+        raise unread.missing(view, ResourceClaim.KIND, what, namespace, said)
     return found
 
 

@@ -18,6 +18,10 @@ class NotFound(ToolInputError):
     """The named object isn't in what was read."""
 
 
+class NotReadable(NotFound):
+    """The named object, or all of its kind, isn't known because it may not be read. Says which rule is missing."""
+
+
 class Ambiguous(ToolInputError):
     """The name fits several objects."""
 

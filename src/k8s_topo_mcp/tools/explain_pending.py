@@ -18,11 +18,11 @@ from k8s_topo_mcp.objects import Owner, Pod, PodGroup
 from k8s_topo_mcp.rendering import Block, age, ago, clean, fold, plural, quoted, tokens
 from k8s_topo_mcp.scheduling.extended_resources import CLAIM_NAME
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import change_rows, evidence, gang_wording, overview_text, pending_overview, preemption_words, wording
+from k8s_topo_mcp.tools import change_rows, evidence, gang_wording, overview_text, pending_overview, preemption_words, unread, wording
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.change_rows import Change
 from k8s_topo_mcp.tools.concerning import changes_before
-from k8s_topo_mcp.tools.errors import Ambiguous, NotFound
+from k8s_topo_mcp.tools.errors import Ambiguous, NotFound, NotReadable
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import (
     Answer,
@@ -95,6 +95,7 @@ def answer(view: ClusterView, question: Input) -> Output:
     if question.workload is not None:
         return _workload(view, question)
     if question.pod is None:
+        unread.require(view, Pod)
         return _everything(view, question, view.all(Pod))
     return _one(view, find_pod(view, question.pod, question.namespace, "explain_pending"), question)
 
@@ -112,7 +113,9 @@ def _workload(view: ClusterView, question: Input) -> Output:
     owner = find_owner(view, kind, name, namespace)
     pods = pods_of_workload(view, kind, namespace, name)[1] if owner is None else created.pods_of(view, owner)
     if owner is None and not pods:
-        raise NotFound(f'workload "{clean(text, 120)}" not found; no pod names it as its owner either.')
+        what = f'workload "{clean(text, 120)}"'
+        absent = unread.missing(view, kind, what, namespace, f"{what} not found; no pod names it as its owner either.")
+        raise absent if isinstance(absent, NotReadable) else unread.missing(view, Pod.KIND, what, namespace, str(absent))
     held = created.look(view, owner) if owner is not None else None
     waiting = [pod for pod in pods if pod.is_pending]
     if owner is not None and held is not None and (held.finding.code in created.SAYS_WHY or not any(not pod.is_terminal for pod in pods)):

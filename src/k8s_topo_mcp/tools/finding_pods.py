@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.rendering import clean, fold
+from k8s_topo_mcp.tools import unread
 from k8s_topo_mcp.tools.errors import Ambiguous, NotFound
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import find_pods, nearest_names
@@ -20,7 +21,7 @@ def find_pod(view: ClusterView, given: str, namespace: str | None, tool: str) ->
         found = view.get(Pod, name, space)
         if found is not None:
             return found
-        raise NotFound(_not_found(view, f"{space}/{name}"))
+        raise _not_found(view, f"{space}/{name}", space)
     pods = find_pods(view, name)
     if len(pods) == 1:
         return pods[0]
@@ -29,10 +30,10 @@ def find_pod(view: ClusterView, given: str, namespace: str | None, tool: str) ->
         raise Ambiguous(
             f'pod "{clean(name, 120)}" exists in {len(pods)} namespaces: {names}. Call {tool}(pod="{clean(pods[0].full_name, 160)}").'
         )
-    raise NotFound(_not_found(view, name))
+    raise _not_found(view, name, "")
 
 
-def _not_found(view: ClusterView, text: str) -> str:
+def _not_found(view: ClusterView, text: str, namespace: str) -> NotFound:
     near: list[str] = []
     for name in nearest_names(view, Pod, text):
         space, _, bare = name.partition("/")
@@ -42,4 +43,5 @@ def _not_found(view: ClusterView, text: str) -> str:
     spaces = len({pod.namespace for pod in pods})
     read = f"{len(pods):,} pods in {spaces} namespace{'s' if spaces != 1 else ''} read ({view.source.kind} {view.source.name})"
     hint = f" Nearest: {', '.join(near)}." if near else ""
-    return f'pod "{clean(text, 120)}" not found.{hint} {read}.'
+    what = f'pod "{clean(text, 120)}"'
+    return unread.missing(view, Pod.KIND, what, namespace, f"{what} not found.{hint} {read}.")

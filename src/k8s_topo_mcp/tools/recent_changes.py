@@ -16,6 +16,7 @@ from k8s_topo_mcp.objects.decoding import parse_time
 from k8s_topo_mcp.rendering import Block, clean, tokens
 from k8s_topo_mcp.rendering.budget import ANSWER
 from k8s_topo_mcp.tools import basis as bases
+from k8s_topo_mcp.tools import unread
 from k8s_topo_mcp.tools.change_rows import Change, Knowledge, folded, knowledge, knowledge_lines, line, row, short_stamp, stamp
 from k8s_topo_mcp.tools.concerning import scope
 from k8s_topo_mcp.tools.errors import NotFound, StaleCursor, ToolInputError
@@ -155,8 +156,9 @@ def _object(view: ClusterView, given: str, namespace: str | None, found: Recent)
     custom = {name.lower(): name for _, name in CUSTOM_KINDS}
     word = parts[0].lower() if parts else ""
     kind = kinds.get(word) or kinds.get(word.removesuffix("s")) or kinds.get(word.removesuffix("es"))
-    own = custom.get(word)
-    cluster_wide = kind is not None and not kind.NAMESPACED
+    noted = {name.lower(): name for name in found.metadata_kinds}
+    own = custom.get(word) or noted.get(word) or noted.get(word.removesuffix("s"))
+    cluster_wide = word.startswith("cluster") if own in found.metadata_kinds else kind is not None and not kind.NAMESPACED
     if len(parts) not in (2, 3) or (kind is None and own is None) or (cluster_wide and len(parts) == 3):
         raise NotFound(
             f'object must be "Kind/name" or "Kind/namespace/name" of a kind that is followed, not {clean(given, 80)!r}. '
@@ -174,7 +176,8 @@ def _object(view: ClusterView, given: str, namespace: str | None, found: Recent)
         return ref, None
     near = nearest_names(view, kind, parts[-1]) if kind is not None else ()
     hint = f" Nearest: {', '.join(clean(name, 120) for name in near)}." if near else ""
-    raise NotFound(f"{clean(str(ref), 200)} is not here, and nothing is known of it since {stamp(found.since)}.{hint}")
+    what = clean(str(ref), 200)
+    raise unread.missing(view, ref.kind, what, space, f"{what} is not here, and nothing is known of it since {stamp(found.since)}.{hint}")
 
 
 def _page(frame: Output, groups: Sequence[Sequence[Ranked]], start: int, until: float, question: Input) -> Output:

@@ -13,10 +13,11 @@ from typing import Literal, cast
 
 from pydantic import Field, PrivateAttr
 
+from k8s_topo_mcp.objects import Node, ResourceClaim, ResourceSlice
 from k8s_topo_mcp.rendering import clean, plural, tokens
 from k8s_topo_mcp.rendering.budget import ANSWER
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import paging
+from k8s_topo_mcp.tools import paging, unread
 from k8s_topo_mcp.tools.errors import Ambiguous, NotFound
 from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Next, Part
 from k8s_topo_mcp.tools.tool import Alias, Tool
@@ -105,7 +106,10 @@ def answer(view: ClusterView, question: Input) -> Output:
     except AmbiguousScope as error:
         raise Ambiguous(clean(str(error), 500)) from None
     except ScopeError as error:
-        raise NotFound(clean(str(error), 500)) from None
+        text, about = clean(str(error), 500), error.missing
+        if about is None:
+            raise NotFound(text) from None
+        raise unread.missing(view, about.kind, clean(question.scope, 200), about.namespace, text) from None
     pictures = _pictures(view, facts, shape_of, selection, question.depth)
     frame = _frame(view, facts, shape_of, selection)
     room = ANSWER - RESERVE - _cost(frame)
@@ -200,21 +204,33 @@ def _new_frame(view: ClusterView, facts: Hardware, shape_of: Mapping[str, Shape]
     shown = selection.nodes if selection.focus in ("nodes", "node", "zombies") else ()
     sums = totals(shown, shape_of)
     whole = selection.path == "cluster"
-    unknown: list[str] = list(gaps(facts)) if whole else []
+    unknown: list[str] = [*_unread(view), *(gaps(facts) if whole else ())]
     if selection.focus == "node":
         unknown += cautions(device for node in selection.nodes for device in node.devices)
     elif shown and selection.focus == "nodes":
         unknown += _shape_cautions(shown, shape_of)
     return Output(
         scope=clean(selection.path, 200),
-        headline=_headline(selection, sums),
+        headline=_headline(selection, sums, view.unknown(ResourceSlice.KIND) is None),
         devices=_kinds(sums, largest(shown)) if selection.focus != "zombies" else (),
         held_by={clean(name, 40): count for name, count in list(sums.namespaces.items())[:3]} if selection.focus == "nodes" else {},
-        unknown=tuple(clean(text, 200) for text in unknown[:5]),
+        unknown=tuple(clean(text, 400) for text in unknown[:5]),
         open=_open(selection, shape_of, sums, shown),
         next=_next(view, selection),
         basis=basis,
     )
+
+
+def _unread(view: ClusterView) -> Iterable[str]:
+    """What the picture lacks because it may not be read."""
+    for kind, means in (
+        (ResourceSlice, "no device that a DRA driver publishes is known"),
+        (ResourceClaim, "what is held looks free"),
+        (Node, "places, taints and readiness aren't known"),
+    ):
+        entry = view.unknown(kind.KIND)
+        if entry is not None:
+            yield f"{means}: {unread.sentence(entry)}"
 
 
 def _next(view: ClusterView, selection: Selection) -> Next | None:
@@ -227,15 +243,15 @@ def _next(view: ClusterView, selection: Selection) -> Next | None:
     return Next(tool="explain_pending", arguments={"pod": clean(waiting.full_name, 200)})
 
 
-def _headline(selection: Selection, sums: Totals) -> str:
+def _headline(selection: Selection, sums: Totals, told: bool) -> str:
     match selection.focus:
         case "nodes":
             zones = f", {plural(sums.zones, 'zone')}" if sums.zones and selection.path == "cluster" else ""
             subject = "" if selection.path == "cluster" else f"{clean(selection.path, 120)}: "
             kinds = f", {plural(sums.shapes, 'shape')}"
-            return f"{subject}{plural(sums.nodes, 'node')}{zones}{kinds}; {_accelerators(sums)}"
+            return f"{subject}{plural(sums.nodes, 'node')}{zones}{kinds}; {_accelerators(sums, told)}"
         case "node":
-            return f"{clean(selection.path, 200)}: {_accelerators(sums)}"
+            return f"{clean(selection.path, 200)}: {_accelerators(sums, told)}"
         case "zombies":
             count = sums.accelerators.get("zombie", 0)
             return f"{plural(count, 'accelerator')} held by claims whose pods are gone"
@@ -243,9 +259,9 @@ def _headline(selection: Selection, sums: Totals) -> str:
             return clean(selection.path, 200)
 
 
-def _accelerators(sums: Totals) -> str:
+def _accelerators(sums: Totals, told: bool) -> str:
     if not sums.total:
-        return "no accelerators published"
+        return "no accelerators published" if told else "its devices could not be read"
     counts = ", ".join(f"{sums.accelerators[state]:,} {STATE_WORDS[state]}" for state in STATE_WORDS if sums.accelerators.get(state))
     closed = f" ({sums.closed:,} of the free on nodes that are cordoned or not ready)" if sums.closed else ""
     return f"{plural(sums.total, 'accelerator')}: {counts}{closed}"

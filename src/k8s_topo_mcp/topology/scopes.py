@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal, TypeVar
 
-from k8s_topo_mcp.objects.meta import ApiObject
+from k8s_topo_mcp.objects.meta import ApiObject, ObjectRef
 from k8s_topo_mcp.objects.node import Node
 from k8s_topo_mcp.objects.pod import Pod
 from k8s_topo_mcp.objects.resource import ResourceClaim
@@ -29,7 +29,12 @@ Focus = Literal["nodes", "node", "pod", "claim", "device", "zombies"]
 
 
 class ScopeError(ValueError):
-    """The scope names nothing that is there. The message says what is near."""
+    """The scope names nothing that is there. The message says what is near; `missing` is the kind, namespace and name of one object that
+    it would be, None where it isn't one object."""
+
+    def __init__(self, message: str, missing: ObjectRef | None = None) -> None:
+        super().__init__(message)
+        self.missing = missing
 
 
 class AmbiguousScope(ScopeError):
@@ -118,7 +123,7 @@ def _narrowed(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], a
                 single = next((node for node in nodes if node.name == value), None)
                 if single is None:
                     near = nearest_names(view, Node, value)
-                    raise ScopeError(_missing("node", value, near, len(nodes), "nodes"))
+                    raise ScopeError(_missing("node", value, near, len(nodes), "nodes"), ObjectRef(Node.KIND, "", value))
                 nodes = (single,)
             case "numa":
                 known = sorted({device.spot.numa for node in nodes for device in node.devices if device.spot.numa is not None})
@@ -210,7 +215,8 @@ def _named(view: ClusterView, kind: type[T], word: str, rest: str, by_name: Call
         if candidates:
             names = [f"{word}/{item.full_name}" for item in candidates[:4]]
             raise AmbiguousScope(f'{word} "{rest}" exists in {len(candidates)} namespaces: {", ".join(names)}. Give one of these.')
-    raise ScopeError(_missing(word, rest, nearest_names(view, kind, rest), view.count(kind), f"{word}s"))
+    about = ObjectRef(kind.KIND, namespace if slash else "", name if slash else rest)
+    raise ScopeError(_missing(word, rest, nearest_names(view, kind, rest), view.count(kind), f"{word}s"), about)
 
 
 def _device(facts: Hardware, rest: str) -> Selection:

@@ -38,10 +38,18 @@ class SourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A kind that could not be read, and why: verdicts that need it are `unknown`."""
+    """A kind that could not be read, and why: verdicts that need it are `unknown`.
+
+    `within` are namespaces in which it is read all the same, `kept` says that objects of it are shown as they were before. `said` is the
+    refusal in full, in sentences: what can't be listed, and the rule that is missing; `account` whom it was refused, where that is known.
+    """
 
     kind: str
     reason: str
+    within: tuple[str, ...] = ()
+    kept: bool = False
+    said: str = ""
+    account: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,6 +235,14 @@ class ClusterView:
     def can_read(self, kind: str) -> bool:
         """Whether objects of `kind` could be read: an absent one then really isn't there."""
         return all(entry.kind != kind for entry in self.unreadable)
+
+    def unread(self, kind: str, namespace: str = "") -> Unreadable | None:
+        """Why the absence of an object of this kind (in this namespace) proves nothing; None where it does."""
+        return next((entry for entry in self.unreadable if entry.kind == kind and (not namespace or namespace not in entry.within)), None)
+
+    def unknown(self, kind: str) -> Unreadable | None:
+        """Why nothing at all is known of this kind; None if something is, be it of some namespaces, or as of an earlier moment."""
+        return next((entry for entry in self.unreadable if entry.kind == kind and not entry.within and not entry.kept), None)
 
 
 def _passed_on(before: V, _kind: Kind, _changes: Changes) -> V:

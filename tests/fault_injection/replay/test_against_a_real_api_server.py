@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from fault_injection.lab import Lab, build
+from fault_injection.lab import Lab, build, recording
 from fault_injection.lab.existing import read_kubeconfig
 from fault_injection.replay import Server, serve
 from fault_injection.scenes import Scene
@@ -76,11 +76,17 @@ def both() -> Iterator[Both]:
         lab_address, token, verify = read_kubeconfig(lab.kubeconfig, lab.name)
         headers = {"Authorization": f"Bearer {token}"}
         with (
-            serve([lab.snapshot()], token=token) as server,
+            serve(whole(lab), token=token) as server,
             httpx.Client(base_url=lab_address, verify=verify, headers=headers, timeout=PATIENCE) as real,
             httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE) as ours,
         ):
             yield real, ours, server
+
+
+def whole(lab: Lab) -> list[dict[str, Any]]:
+    """All that the product reads, uncut: a snapshot of ours leaves out what no answer needs."""
+    stated = {"apiVersion": "k8s-topo-mcp/v1", "kind": "SnapshotInfo", "featureGates": recording.read_gates(lab.client.text("/metrics"))}
+    return [{"apiVersion": "v1", "kind": "List", "items": recording.objects(lab.client)}, lab.client.call("GET", "/version"), stated]
 
 
 def cleaned(value: Any) -> Any:

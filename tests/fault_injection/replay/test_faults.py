@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from fault_injection.replay import FAULTS, Faults, Server, UnknownFault, serve
+from fault_injection.replay.access import USER
 
 from .cluster import PATIENCE, cluster, eventually, names, pod, raw, watch
 
@@ -119,6 +120,27 @@ def forbidden(server: Server) -> None:
     server.faults.on("forbidden", "b", resource="pods")
     assert get(server, "/api/v1/namespaces/b/pods").status_code == 403
     assert get(server, "/api/v1/namespaces/a/pods").status_code == 200
+
+
+@check("no-discovery")
+def no_discovery(server: Server) -> None:
+    accept = {"Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"}
+
+    def aggregated(path: str) -> str:
+        return httpx.get(f"{server.url}{path}", headers=accept, timeout=PATIENCE).json()["kind"]
+
+    server.faults.on("no-discovery")
+    for path in ("/api", "/apis", "/api/v1", "/apis/stable.example.com", "/apis/stable.example.com/v1"):
+        answer = get(server, path)
+        assert (answer.status_code, answer.json()["message"]) == (403, f'forbidden: User "{USER}" cannot get path "{path}"')
+    assert get(server).status_code == get(server, "/version").status_code == 200
+    server.faults.on("no-discovery", "/apis")
+    assert (get(server, "/apis").status_code, get(server, "/api").status_code) == (403, 200)
+    assert aggregated("/api") == "APIGroupDiscoveryList"
+    server.faults.on("no-discovery", "/apis/stable.example.com/v1")
+    assert get(server, "/apis/stable.example.com/v1").status_code == 403
+    # The one document of the aggregated form would tell what the group's own may not.
+    assert aggregated("/apis") == "APIGroupList"
 
 
 @check("not-served")

@@ -15,13 +15,17 @@ from fault_injection.lab import Lab, recording
 from fault_injection.lab.demo import SEED
 from fault_injection.scenes import Scene
 from fault_injection.scenes.demo import demo
-from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.objects import DaemonSet, Deployment, Job, Node, Pod, ResourceClaim
+from k8s_topo_mcp.sources.live import access
+from k8s_topo_mcp.sources.live.kinds import METADATA
 from k8s_topo_mcp.sources.live.pace import Pace
 from k8s_topo_mcp.sources.live.source import LiveSource
 from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.tools.asking import ask
-from k8s_topo_mcp.tools.catalogue import find
+from k8s_topo_mcp.tools.catalogue import TOOLS, find
+from k8s_topo_mcp.tools.errors import NotReadable
 from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view.past import MetadataChange
 
 from .conftest import until, versions
 
@@ -38,7 +42,52 @@ def lab() -> Iterator[Lab]:
 
 
 def listed(lab: Lab, now: float) -> ClusterView:
-    return load_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": recording.objects(lab.client)}), as_of=now)
+    """A snapshot as of now, without what a live source leaves alone: the leases that nodes renew every ten seconds."""
+    items = [item for item in recording.objects(lab.client) if item["metadata"].get("namespace") != "kube-node-lease"]
+    return load_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), as_of=now)
+
+
+CLAIM = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: pair}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, count: %d}}]}}
+"""
+WORKLOAD = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: sweep, namespace: default}
+spec:
+  parallelism: 3
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: app, resources: {requests: {cpu: "4"}}}]}}
+"""
+
+
+def questions(view: ClusterView) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What every tool can be asked of a cluster: of all of it, and of each object of it that it can be asked of."""
+    nodes, claims = [node.name for node in view.all(Node)], [claim.full_name for claim in view.all(ResourceClaim)]
+    pods = [pod.full_name for pod in view.all(Pod)]
+    for arguments in ({}, {"detail": "full"}, *({"pod": pod} for pod in pods)):
+        yield "explain_pending", arguments
+    for owner in (*view.all(Job), *view.all(Deployment), *view.all(DaemonSet)):
+        yield "explain_pending", {"workload": f"{owner.KIND}/{owner.full_name}"}
+    scopes = [*(f"node/{name}" for name in nodes), *(f"pod/{name}" for name in pods), *(f"claim/{name}" for name in claims)]
+    for scope in ("cluster", "zombies", *scopes):
+        yield "topology_graph", {"scope": scope}
+    for form in ("mermaid", "json"):
+        yield "topology_graph", {"format": form}
+    for count in (1, 2, 5, 9):
+        for released in (False, True):
+            yield "claim_feasibility", {"manifest": CLAIM % count, "ignore_holders": released}
+    yield "claim_feasibility", {"manifest": WORKLOAD, "detail": "full"}
+    yield "claim_feasibility", {"manifest": CLAIM % 1, "nodes": nodes[:2]}
+    for arguments in (*({"pod": pod} for pod in pods), *({"claim": claim} for claim in claims)):
+        yield "claim_feasibility", arguments
+    for since in ("10m", "1h", "30d"):
+        yield "recent_changes", {"since": since}
+    objects = [*(f"Node/{name}" for name in nodes), *(f"ResourceClaim/{name}" for name in claims)]
+    for arguments in (*({"pod": pod} for pod in pods), *({"object": name} for name in objects)):
+        yield "recent_changes", arguments
 
 
 @pytest.mark.parametrize("pace", [Pace(), replace(Pace(), watch_list=False, page=5)], ids=["by watch", "by pages"])
@@ -51,18 +100,19 @@ def test_it_has_what_the_server_lists_and_answers_alike(lab: Lab, pace: Pace) ->
             """A moment at which nothing changed between the two."""
             live = source.view()
             known = listed(lab, live.now)
-            there = {key: version for key, version in versions(known).items() if key[1][0] != "kube-node-lease"}
-            return (live, known.under(live.release)) if versions(live) == there else None
+            return (live, known.under(live.release)) if versions(live) == versions(known) else None
 
         live, known = until("the same objects", both)
         assert live.unreadable == ()
         assert live.notes == ()
         assert (live.release.version, live.release.basis) == ("1.37.2", "observed")
-        asked: list[tuple[str, dict[str, Any]]] = [("explain_pending", {}), ("topology_graph", {})]
-        asked += [("explain_pending", {"pod": pod.full_name}) for pod in live.all(Pod)]
+        asked = list(questions(live))
+        assert {tool for tool, _ in asked} == {tool.name for tool in TOOLS}
         for tool, arguments in asked:
             ours, theirs = (without_source(ask(find(tool), view, arguments).report) for view in (live, known))
             assert ours == theirs, (tool, arguments)
+        # Nobody watched before, so both know what the objects say themselves; and they say something.
+        assert ask(find("recent_changes"), live, {"since": "30d"}).structured()["total"] > live.count(Node)
         spec = {"containers": [{"name": "main", "image": "app"}]}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "late-", "namespace": "default"}, "spec": spec}
         late = lab.client.create(pod)
@@ -73,19 +123,7 @@ def test_it_has_what_the_server_lists_and_answers_alike(lab: Lab, pace: Pace) ->
 
 def test_what_may_be_listed_but_not_watched_is_listed_again(lab: Lab, tmp_path: Path) -> None:
     client = lab.client
-    rbac = "rbac.authorization.k8s.io"
-    subject = {"kind": "ServiceAccount", "name": "lister", "namespace": "default"}
-    client.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "lister", "namespace": "default"}})
-    client.create({"apiVersion": f"{rbac}/v1", "kind": "ClusterRole", "metadata": {"name": "lister"},
-                   "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]}]})  # fmt: skip
-    client.create({"apiVersion": f"{rbac}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "lister"},
-                   "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": "lister"}, "subjects": [subject]})  # fmt: skip
-    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
-    token = client.call("POST", "/api/v1/namespaces/default/serviceaccounts/lister/token", json=asked)["status"]["token"]
-    config = json.loads(lab.kubeconfig.read_text())
-    config["users"][0]["user"] = {"token": token}
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(json.dumps(config))
+    kubeconfig = account(lab, "lister", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]}], tmp_path)
     source = LiveSource(str(kubeconfig), pace=replace(Pace(), refused=0.5, stale=0.0))
     source.start()
     try:
@@ -100,6 +138,72 @@ def test_what_may_be_listed_but_not_watched_is_listed_again(lab: Lab, tmp_path: 
         source.close()
 
 
+def account(lab: Lab, name: str, rules: list[dict[str, Any]], folder: Path) -> Path:
+    """A kubeconfig of a ServiceAccount of its own with these rules."""
+    client, rbac = lab.client, "rbac.authorization.k8s.io"
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": "default"}
+    client.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": "default"}})
+    client.create({"apiVersion": f"{rbac}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules})
+    client.create({"apiVersion": f"{rbac}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": name},
+                   "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": name}, "subjects": [subject]})  # fmt: skip
+    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    token = client.call("POST", f"/api/v1/namespaces/default/serviceaccounts/{name}/token", json=asked)["status"]["token"]
+    config = json.loads(lab.kubeconfig.read_text())
+    config["users"][0]["user"] = {"token": token}
+    kubeconfig = folder / "kubeconfig"
+    kubeconfig.write_text(json.dumps(config))
+    return kubeconfig
+
+
+NOTED = {"ConfigMap", "NetworkPolicy", "Role"}
+
+
+def test_our_own_permissions_are_enough_and_discovery_may_be_forbidden(lab: Lab, tmp_path: Path) -> None:
+    """With the rules that we print a live source sees all, by its metadata what it is asked to, and finds the kinds by trying where even
+    what is open to every account is closed."""
+    role = next(manifest for manifest in access.cluster_wide(also=list(METADATA)) if manifest["kind"] == "ClusterRole")
+    rules = [rule for rule in role["rules"] if "nonResourceURLs" not in rule]
+    kubeconfig = account(lab, "reader", rules, tmp_path)
+    client = lab.client
+    discovery = client.get("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "system:discovery")
+    heard: list[MetadataChange] = []
+    source = LiveSource(str(kubeconfig), pace=Pace(), also=list(METADATA))
+    source.notice(heard.append)
+    try:
+        client.delete(discovery)
+        source.start()
+        view = source.view()
+        assert view.unreadable == ()
+        (note,) = view.notes
+        assert note.startswith("what the API server serves may not be asked (/api, /apis: 403)")
+        assert versions(view).keys() == versions(listed(lab, view.now)).keys()
+        until("all are watched", lambda: all(entry.watching for entry in source._reflectors.values() if not entry.absent))
+        for value in (
+            {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}},
+            {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "spec": {"podSelector": {}}},
+            {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "rules": []},
+        ):
+            client.create({**value, "metadata": {"name": "noted", "namespace": "default"}})
+        until("all three are noted", lambda: {change.object.kind for change in heard if change.object.name == "noted"} >= NOTED)
+    finally:
+        source.close()
+        fresh = {key: value for key, value in discovery["metadata"].items() if key in ("name", "labels", "annotations")}
+        client.create({**discovery, "metadata": fresh})
+
+
+def test_what_may_not_be_listed_is_told_with_the_account_and_the_rule(lab: Lab, tmp_path: Path) -> None:
+    kubeconfig = account(lab, "blind", [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list", "watch"]}], tmp_path)
+    source = LiveSource(str(kubeconfig), pace=Pace())
+    source.start()
+    try:
+        with pytest.raises(NotReadable) as caught:
+            ask(find("explain_pending"), source.view(), {"pod": "default/none"})
+    finally:
+        source.close()
+    refused = "pods can't be listed in all namespaces (403, system:serviceaccount:default:blind). Missing rule: pods: get, list, watch."
+    assert str(caught.value).startswith(f'pod "default/none": {refused}')
+
+
 def without_source(report: str) -> list[str]:
     """Without where it comes from and the cursor, which is of one view."""
-    return [line for line in report.splitlines() if not line.startswith(("basis ", "more "))]
+    return [line for line in report.splitlines() if not line.startswith(("basis ", "more ", "%% basis")) and '"basis"' not in line]

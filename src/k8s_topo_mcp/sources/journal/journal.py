@@ -18,9 +18,9 @@ from typing import TypeVar
 from ...history.comparing import changes
 from ...objects import ApiObject, Timestamp
 from ...view.past import Effect, FieldChange, Known, MetadataChange, Span
+from ..lock import WriterLock
 from . import store as stores
 from .errors import JournalError
-from .lock import WriterLock
 from .store import Row, Store
 
 MAX_AGE = 7 * 86_400.0

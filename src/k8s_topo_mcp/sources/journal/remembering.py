@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ...objects import Namespace, Timestamp
 from ...view import ClusterView
+from ...view.past import MetadataChange
 from ..source import Observer, SourceError
 from .errors import JournalError
 from .journal import Journal
@@ -44,6 +45,10 @@ class Watching(Protocol):
 
     def observe(self, observer: Observer) -> None:
         """Tell `observer` of every change from now on."""
+        ...
+
+    def notice(self, tell: Callable[[MetadataChange], None]) -> None:
+        """Tell of every write to an object whose content isn't read."""
         ...
 
     def standing(self) -> Current:
@@ -129,6 +134,7 @@ class Remembering:
         if journal is None:
             return False
         self._inner.observe(journal)
+        self._inner.notice(journal.noticed)
         self._look(journal)
         self._journal = journal
         return True

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from .kinds import READ, STATUS_CONFIG_MAP, ReadKind
+from .kinds import READ, STATUS_CONFIG_MAP, ReadKind, metadata_kinds
 
 NAME = "k8s-topo-mcp"
 VERBS = ("get", "list", "watch")
@@ -20,9 +20,13 @@ PATHS = ("/metrics", "/readyz", "/version", "/api", "/api/*", "/apis", "/apis/*"
 """Gates; whether the server is well; its release; what it serves. All but the first are open to every account by default."""
 
 CLUSTER_WIDE = """What k8s-topo-mcp may read: get, list and watch on the kinds that it knows, in all namespaces.
-No verb that changes anything. Made by: k8s-topo-mcp rbac"""
+No verb that changes anything. Made by: k8s-topo-mcp rbac
+(For serve --also-watch configmaps,rbac,networkpolicies: k8s-topo-mcp rbac --also-watch …)"""
 NAMESPACED = """What k8s-topo-mcp may read when it runs with --namespaces: namespaced kinds in those only,
 and kinds without namespace. Made by: k8s-topo-mcp rbac --namespaces …"""
+
+ALSO = """Of {} nothing but the metadata is asked for (serve --also-watch). RBAC can't say that: the
+account itself may read the values. Made only where it is asked for."""
 
 Manifest = dict[str, Any]
 _RBAC = "rbac.authorization.k8s.io"
@@ -36,22 +40,23 @@ def rules(kinds: Iterable[ReadKind] = READ) -> list[Manifest]:
     return [{"apiGroups": [group], "resources": sorted(plurals), "verbs": list(VERBS)} for group, plurals in sorted(by_group.items())]
 
 
-def cluster_wide(account_namespace: str = NAME) -> list[Manifest]:
-    """Everything for a server that sees the whole cluster."""
+def cluster_wide(account_namespace: str = NAME, also: Sequence[str] = ()) -> list[Manifest]:
+    """Everything for a server that sees the whole cluster. `also` as in `serve --also-watch`."""
     return [
         *_account(account_namespace),
-        _role("ClusterRole", [*rules(), _paths()]),
+        _role("ClusterRole", [*rules([*READ, *metadata_kinds(also)]), _paths()]),
         _binding("ClusterRoleBinding", "ClusterRole", account_namespace),
         *_status(account_namespace),
     ]
 
 
-def namespaced(namespaces: Sequence[str], account_namespace: str = NAME) -> list[Manifest]:
+def namespaced(namespaces: Sequence[str], account_namespace: str = NAME, also: Sequence[str] = ()) -> list[Manifest]:
     """Everything for a server that runs with --namespaces: namespaced kinds in those only, and the kinds that have no namespace."""
-    within = rules(kind for kind in READ if kind.namespaced)
+    kinds = [*READ, *metadata_kinds(also)]
+    within = rules(kind for kind in kinds if kind.namespaced)
     manifests = [
         *_account(account_namespace),
-        _role("ClusterRole", [*rules(kind for kind in READ if not kind.namespaced), _paths()]),
+        _role("ClusterRole", [*rules(kind for kind in kinds if not kind.namespaced), _paths()]),
         _binding("ClusterRoleBinding", "ClusterRole", account_namespace),
     ]
     for namespace in namespaces:

@@ -78,7 +78,8 @@ class Driver:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """What was found. `well` is "" for a server that is ready; `skew` is how many seconds its clock is ahead."""
+    """What was found. `found_by` is how the kinds were found where discovery may not be asked, else "". `well` is "" for a server that is
+    ready; `skew` is how many seconds its clock is ahead."""
 
     name: str
     host: str
@@ -92,6 +93,7 @@ class Checkup:
     drivers: tuple[Driver, ...]
     namespaces: tuple[str, ...]
     requests: int
+    found_by: str = ""
 
     @property
     def answerable(self) -> bool:
@@ -111,7 +113,7 @@ async def _check(credentials: Credentials, namespaces: tuple[str, ...]) -> Check
     door = Door(credentials, time, traffic)
     try:
         try:
-            served = await discover(door)
+            served = await discover(door, namespaces)
         except Unanswered as error:
             raise SourceError(credentials.name, str(error)) from None
         except Refused as refusal:
@@ -138,6 +140,7 @@ async def _check(credentials: Credentials, namespaces: tuple[str, ...]) -> Check
             drivers=drivers,
             namespaces=namespaces,
             requests=traffic.total.requests,
+            found_by=served.note,
         )
     finally:
         await door.aclose()

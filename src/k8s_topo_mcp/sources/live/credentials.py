@@ -28,8 +28,11 @@ from .errors import foreign
 IN_CLUSTER = "in-cluster"
 _DEFAULT = "~/.kube/config"
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/token")
+_OF_PROVIDER = ("client-secret", "id-token", "refresh-token", "access-token")
 _AGAIN = 5.0
 """Seconds in which credentials aren't renewed twice: all watches learn at once that a token has run out."""
+_MAYBE = 60.0
+"""The same where it isn't clear that it is for the credentials: a server that is away must not have the plugin run all the time."""
 
 
 class CredentialsError(SourceError):
@@ -73,6 +76,11 @@ class Credentials:
         return f"Credentials({self.name!r})"
 
     @property
+    def shows_certificate(self) -> bool:
+        """Whether connections are made with a client certificate."""
+        return self.tls is not None and bool(self._configuration.cert_file)
+
+    @property
     def secrets(self) -> frozenset[str]:
         """What must never be shown."""
         return frozenset(self._secrets)
@@ -93,6 +101,13 @@ class Credentials:
         """After a 401 to a request with the header `refused`: get new ones, unless that has happened since. Raises CredentialsError."""
         with self._lock:
             if self._header() == refused and time.monotonic() - self._loaded > _AGAIN:
+                self._load()
+
+    def renew_certificate(self, generation: int) -> None:
+        """After a connection that was ended in place of an answer: it may be for its certificate. Get a new one, unless that has happened
+        since `generation`. Raises CredentialsError."""
+        with self._lock:
+            if self.generation == generation and time.monotonic() - self._loaded > _MAYBE:
                 self._load()
 
     def _header(self) -> str | None:
@@ -167,7 +182,11 @@ class Credentials:
         self.name = name
         self.cluster = str(known.get("cluster") or "") or None
         user = _named(config, "users", str(known.get("user") or "")).get("user")
-        self.headers = _impersonation(cast(Mapping[str, Any], user)) if isinstance(user, Mapping) else ()
+        if isinstance(user, Mapping):
+            self.headers = _impersonation(cast(Mapping[str, Any], user))
+            self._secrets.update(_written(cast(Mapping[str, Any], user)))
+        else:
+            self.headers = ()
 
     def _reach(self, fresh: Any) -> None:
         self.host = str(fresh.host).rstrip("/")
@@ -242,6 +261,15 @@ def _named(config: Mapping[str, Any], section: str, name: str) -> Mapping[str, A
         if isinstance(value, Mapping) and cast(Mapping[str, Any], value).get("name") == name:
             return cast(Mapping[str, Any], value)
     return {}
+
+
+def _written(user: Mapping[str, Any]) -> set[str]:
+    """Secrets that stand in the kubeconfig itself, those for an identity provider among them."""
+    provider: object = user.get("auth-provider")
+    config: object = cast(Mapping[str, Any], provider).get("config") if isinstance(provider, Mapping) else None
+    given: Mapping[str, Any] = cast(Mapping[str, Any], config) if isinstance(config, Mapping) else {}
+    values: tuple[Any, ...] = (*(user.get(key) for key in ("token", "password")), *(given.get(key) for key in _OF_PROVIDER))
+    return {value for value in values if isinstance(value, str) and value}
 
 
 def _impersonation(user: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

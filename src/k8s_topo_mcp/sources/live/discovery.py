@@ -1,17 +1,20 @@
 """Which of our kinds a cluster serves, in which version and under which path.
 
 One aggregated answer where the server gives it (KEP-3352, stable since 1.30), else the plain lists of groups and resources. A kind that
-isn't served is simply not there; one whose group can't be discovered right now (an aggregated API that is down) is unreadable.
+isn't served is simply not there; one whose group can't be discovered right now (an aggregated API that is down) is unreadable. Where it
+may not be asked (403) kinds are found by trying: `probing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from .errors import Refused, Unanswered
-from .kinds import BY_NAME, READ, ReadKind
+from .kinds import BY_NAME, READ
+from .probing import Forbidden, probed
+from .targets import Served, Target
 
 if TYPE_CHECKING:
     from .door import Door
@@ -27,36 +30,6 @@ _FOR = "discovery"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A kind as this cluster serves it."""
-
-    read: ReadKind
-    version: str
-    resource: str
-    namespace: str = ""
-
-    @property
-    def path(self) -> str:
-        """Where it is listed."""
-        root = f"/apis/{self.read.group}/{self.version}" if self.read.group else f"/api/{self.version}"
-        inside = f"/namespaces/{self.namespace}" if self.namespace else ""
-        return f"{root}{inside}/{self.resource}"
-
-    @property
-    def api_version(self) -> str:
-        """As objects carry it."""
-        return f"{self.read.group}/{self.version}" if self.read.group else self.version
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """What discovery found: a target for each kind that is served, and why some can't be told."""
-
-    targets: tuple[Target, ...]
-    failed: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-
-
-@dataclass(frozen=True, slots=True)
 class _Found:
     group: str
     version: str
@@ -64,17 +37,35 @@ class _Found:
     resource: str
 
 
-async def discover(door: Door) -> Served:
-    """Ask the server what it serves. Raises Refused or Unanswered where it doesn't say."""
+async def discover(door: Door, namespaces: Sequence[str] = ()) -> Served:
+    """
+    Ask the server what it serves. Raises Refused or Unanswered where it doesn't say.
+
+    Parameters
+    ----------
+    namespaces
+        The only ones in which namespaced kinds are read; all if empty. It matters where kinds have to be found by trying.
+    """
     found: list[_Found] = []
     failed: dict[str, str] = {}
+    forbidden = Forbidden()
     for root in ("/api", "/apis"):
-        answer = await door.json(root, accept=_AGGREGATED, purpose=_FOR)
+        try:
+            answer = await door.json(root, accept=_AGGREGATED, purpose=_FOR)
+        except Refused as refusal:
+            if refusal.status != 403:
+                raise
+            forbidden.root(root)
+            continue
         if answer.get("kind") == "APIGroupDiscoveryList":
             found += _aggregated(answer, failed)
         else:
-            found += await _plain(door, root, answer, failed)
-    return _chosen(found, failed)
+            found += await _plain(door, root, answer, failed, forbidden)
+    if not forbidden:
+        return _chosen(found, failed)
+    tried = await probed(door, forbidden, namespaces)
+    found += [_Found(target.read.group, target.version, target.read.kind, target.resource) for target in tried.targets]
+    return _chosen(found, failed, tried)
 
 
 def _each(source: Any, key: str) -> list[dict[str, Any]]:
@@ -106,7 +97,7 @@ def _aggregated(answer: Mapping[str, Any], failed: dict[str, str]) -> Iterable[_
                     yield _Found(name, _text(version, "version"), _text(cast(dict[str, Any], kind), "kind"), _text(resource, "resource"))
 
 
-async def _plain(door: Door, root: str, answer: Mapping[str, Any], failed: dict[str, str]) -> list[_Found]:
+async def _plain(door: Door, root: str, answer: Mapping[str, Any], failed: dict[str, str], forbidden: Forbidden) -> list[_Found]:
     ours = {entry.group for entry in READ}
     if root == "/api":
         versions = [("", "v1", "/api/v1")]
@@ -122,7 +113,9 @@ async def _plain(door: Door, root: str, answer: Mapping[str, Any], failed: dict[
         try:
             listed = await door.json(path, purpose=_FOR)
         except Refused as refusal:
-            if refusal.status != 404:
+            if refusal.status == 403:
+                forbidden.document(group, version)
+            elif refusal.status != 404:
                 failed[group] = f"discovery answered {refusal.status}"
             continue
         except Unanswered as error:
@@ -136,7 +129,7 @@ async def _plain(door: Door, root: str, answer: Mapping[str, Any], failed: dict[
     return found
 
 
-def _chosen(found: Iterable[_Found], failed: Mapping[str, str]) -> Served:
+def _chosen(found: Iterable[_Found], failed: Mapping[str, str], tried: Served | None = None) -> Served:
     served: dict[tuple[str, str], list[_Found]] = {}
     for entry in found:
         read = BY_NAME.get((entry.group, entry.kind))
@@ -151,8 +144,13 @@ def _chosen(found: Iterable[_Found], failed: Mapping[str, str]) -> Served:
             offers = [by_version[version] for version in read.versions if version in by_version]
         if offers:
             targets.append(Target(read, offers[0].version, offers[0].resource))
+        elif tried is not None and (read.group, read.kind) in tried.failed:
+            missing[read.group, read.kind] = tried.failed[read.group, read.kind]
         elif read.group in failed:
             missing[read.group, read.kind] = failed[read.group]
         elif read.required:
             missing[read.group, read.kind] = "the API server doesn't serve it"
-    return Served(tuple(targets), missing)
+    return Served(tuple(targets), missing, tried.note if tried is not None else "")
+
+
+__all__ = ["Served", "Target", "discover"]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
@@ -22,7 +23,8 @@ from .clock import ServerTime
 from .credentials import Credentials
 from .errors import PathRefused, Refused, Silent, Unanswered, WriteRefused, foreign
 from .json_text import read_json
-from .kinds import is_read
+from .kinds import ReadKind, is_noted, is_read
+from .noticing import LIST, WATCH
 from .traffic import Traffic
 from .unpacking import unpacked
 
@@ -37,8 +39,9 @@ _WAIT_TO_CONNECT = 10.0
 class _GetOnly(httpx.AsyncBaseTransport):
     """Refuses what isn't GET, isn't for this API server or isn't for what is read here, before anything leaves."""
 
-    def __init__(self, inner: httpx.AsyncBaseTransport, host: httpx.URL) -> None:
+    def __init__(self, inner: httpx.AsyncBaseTransport, host: httpx.URL, noted: Sequence[ReadKind] = ()) -> None:
         self._inner = inner
+        self._noted = noted
         self._base = host.path.rstrip("/")
         self._origin = (host.scheme, host.host, host.port)
 
@@ -48,7 +51,10 @@ class _GetOnly(httpx.AsyncBaseTransport):
         path = request.url.raw_path.partition(b"?")[0].decode("ascii", "replace")
         if (request.url.scheme, request.url.host, request.url.port) != self._origin:
             raise PathRefused(f"{request.url.host}{path}")
-        if not path.startswith(self._base) or not is_read(path.removeprefix(self._base)) or "upgrade" in request.headers:
+        below = path.removeprefix(self._base)
+        # Of some kinds nothing but the metadata, and that only in a form in which nothing else can come.
+        by_metadata = is_noted(below, self._noted) and request.headers.get_list("accept") in ([LIST], [WATCH])
+        if not path.startswith(self._base) or not (is_read(below) or by_metadata) or "upgrade" in request.headers:
             raise PathRefused(path)
         return await self._inner.handle_async_request(request)
 
@@ -68,8 +74,17 @@ def _keepalive() -> list[tuple[int, int, int]]:
 class Door:
     """GET requests with credentials, on one event loop."""
 
-    def __init__(self, credentials: Credentials, time_of_server: ServerTime, traffic: Traffic, answer_within: float = 60.0) -> None:
+    def __init__(
+        self,
+        credentials: Credentials,
+        time_of_server: ServerTime,
+        traffic: Traffic,
+        answer_within: float = 60.0,
+        noted: Sequence[ReadKind] = (),
+    ) -> None:
+        """`noted` are kinds of which the metadata may be asked for, and nothing else."""
         self._credentials = credentials
+        self._noted = tuple(noted)
         self._server = time_of_server
         self._traffic = traffic
         self._timeout = httpx.Timeout(answer_within, connect=_WAIT_TO_CONNECT, pool=None)
@@ -148,12 +163,16 @@ class Door:
                 if answer.status_code == 200:
                     return client, answer
                 refusal = await self._refusal(answer, self._counter(answer, purpose))
-            except BaseException:
+            except BaseException as error:
                 with anyio.CancelScope(shield=True):
                     if answer is not None:
                         await answer.aclose()
                     await self._leave(client)
-                raise
+                if again or not self._credentials.shows_certificate or not _ended(error):
+                    raise
+                # Who ends TLS before the API server doesn't answer 401 to a certificate that has run out.
+                await anyio.to_thread.run_sync(self._credentials.renew_certificate, self._generation, abandon_on_cancel=True)
+                continue
             await answer.aclose()
             await self._leave(client)
             if answer.status_code != 401 or again:
@@ -234,7 +253,7 @@ class Door:
             proxy=httpx.Proxy(credentials.proxy) if credentials.proxy else None,
             socket_options=_keepalive(),
         )
-        guarded = _GetOnly(transport, httpx.URL(credentials.host))
+        guarded = _GetOnly(transport, httpx.URL(credentials.host), self._noted)
         return httpx.AsyncClient(base_url=credentials.host, transport=guarded, trust_env=False, follow_redirects=False)
 
 
@@ -262,8 +281,25 @@ class _InOurWords:
         if isinstance(error, httpx.ConnectError):
             return f"{where} can't be reached: {text or 'no connection'}"
         if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
-            return f"{where} closed the connection"
+            doubt = "; it may not take the client certificate" if _ended(error) and self._credentials.shows_certificate else ""
+            return f"{where} closed the connection{doubt}"
         return f"{where}: {text or type(error).__name__}"
+
+
+def _ended(error: BaseException) -> bool:
+    """Whether the other side ended the connection in place of an answer. With TLS 1.2 the handshake itself fails; since 1.3 it is over on
+    our side when the other one looks at our certificate, and the alert is met, if at all, by the first read."""
+    if isinstance(error, httpx.ConnectError):
+        return _in_tls(error)
+    return isinstance(error, httpx.ReadError | httpx.RemoteProtocolError)
+
+
+def _in_tls(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLError):
+            return not isinstance(error, ssl.SSLCertVerificationError)  # that is the other one's certificate, and our refusal
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _plain(answer: httpx.Response) -> AsyncIterator[bytes]:

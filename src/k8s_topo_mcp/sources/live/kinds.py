@@ -6,10 +6,11 @@ It follows `objects.KINDS`; what it adds is how the API server calls them. The p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ...objects import CUSTOM_KINDS, KINDS, ApiObject, CSIStorageCapacity, DaemonSet, Json, Lease, Pod, ResourceClaim
+from . import noticing
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class ReadKind:
     """One kind. `versions` newest first; empty where any served version is taken, the preferred one first.
 
     `only` is a field selector for all requests. `required`: every cluster serves it, so its absence is a failure to read, not a fact.
+    `metadata_only`: nothing but its metadata is ever asked for.
     """
 
     group: str
@@ -28,6 +30,12 @@ class ReadKind:
     namespaced: bool
     only: str = ""
     required: bool = False
+    metadata_only: bool = False
+
+    @property
+    def name(self) -> str:
+        """As in permissions and messages: pods, daemonsets.apps."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
 _SAME_EVENTS = ("events.k8s.io", "Event")
@@ -89,6 +97,36 @@ _LIST = re.compile(
 )
 STATUS_CONFIG_MAP = ("kube-system", "cluster-autoscaler-status")
 _STATUS_PATH = "/api/v1/namespaces/{}/configmaps/{}".format(*STATUS_CONFIG_MAP)
+
+
+def _noted(group: str, kind: str, plural: str, namespaced: bool = True, only: str = "") -> ReadKind:
+    return ReadKind(group, kind, plural, ("v1",), noticing.Noted, noticing.decode, namespaced, only, metadata_only=True)
+
+
+_RBAC = "rbac.authorization.k8s.io"
+METADATA: Mapping[str, tuple[ReadKind, ...]] = {
+    # The cluster autoscaler writes its status every ten seconds.
+    "configmaps": (_noted("", "ConfigMap", "configmaps", only=f"metadata.name!={STATUS_CONFIG_MAP[1]}"),),
+    "rbac": (
+        _noted(_RBAC, "Role", "roles"),
+        _noted(_RBAC, "ClusterRole", "clusterroles", False),
+        _noted(_RBAC, "RoleBinding", "rolebindings"),
+        _noted(_RBAC, "ClusterRoleBinding", "clusterrolebindings", False),
+    ),
+    "networkpolicies": (_noted("networking.k8s.io", "NetworkPolicy", "networkpolicies"),),
+}
+"""What `serve --also-watch` can name. None of it is read unless it is named, and then by its metadata alone."""
+
+
+def metadata_kinds(names: Iterable[str]) -> tuple[ReadKind, ...]:
+    """The kinds that these names of METADATA stand for."""
+    return tuple(kind for name, kinds in METADATA.items() if name in names for kind in kinds)
+
+
+def is_noted(path: str, kinds: Iterable[ReadKind]) -> bool:
+    """Whether a path is a list of one of these kinds, of which only the metadata is read."""
+    found = _LIST.fullmatch(path)
+    return found is not None and any((found["group"] or "", found["plural"]) == (kind.group, kind.plural) for kind in kinds)
 
 
 def is_read(path: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,6 +23,7 @@ from .clock import ServerTime
 from .discovery import Target
 from .errors import Gone, Refused, Silent, Unanswered, defect, foreign
 from .json_text import read_json
+from .noticing import LIST, WATCH, Notices
 from .pace import Pace
 from .store import Store
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from .door import Door
 
 _log = logging.getLogger(__name__)
+_ACCOUNT = re.compile(r'\bUser "([^"]{1,200})"')
+"""In the words of kube-apiserver (apiserver pkg/endpoints/handlers/responsewriters/errors.go)."""
 
 _INITIAL_END = "k8s.io/initial-events-end"
 _LONGEST_WAIT = 120.0
@@ -55,6 +59,8 @@ class Reflector:
         Whether the kind isn't served, which is a fact and no failure.
     refusal
         Why the kind can't be read, "" when it can.
+    said
+        The same in full: what may not be done, and the rule that is missing; `account` is who may not.
     trouble
         Why it isn't current now, "" when it is.
     failures
@@ -71,7 +77,7 @@ class Reflector:
         self,
         target: Target,
         door: Door,
-        store: Store,
+        store: Store | Notices,
         time: ServerTime,
         pace: Pace,
         pages: anyio.Semaphore,
@@ -83,7 +89,7 @@ class Reflector:
         self.target = target
         self.synced = False
         self.absent = False
-        self.refusal = ""
+        self.refusal = self.said = self.account = ""
         self.trouble = ""
         self.failures = 0
         self.confirmed = 0.0
@@ -193,7 +199,8 @@ class Reflector:
             self._version, self.trouble = "", "it may be listed, but not watched"  # so it is listed again and again
             return self._time.clock.between(0.8, 1.2) * self._pace.refused
         if refusal.status in _LASTING:
-            self.refusal = _reason(refusal, self.target)
+            self.refusal, self.said = _reason(refusal, self.target), said(refusal, self.target)
+            self.account = account(refusal)
             return self._time.clock.between(0.8, 1.2) * self._pace.refused
         self.trouble = f"the API server answers {refusal}"
         return max(self._backoff(), min(refusal.retry_after or 0.0, _LONGEST_WAIT))
@@ -205,7 +212,7 @@ class Reflector:
     def _well(self) -> None:
         self.failures = self._garbled = 0
         self.absent = False
-        self.trouble = self.refusal = ""
+        self.trouble = self.refusal = self.said = self.account = ""
 
     # --- list -------------------------------------------------------------------------------------------------------------------
 
@@ -227,7 +234,7 @@ class Reflector:
             params = self._params({"limit": str(size)} if size else {}, {"continue": token} if token else {})
             async with self._pages:
                 try:
-                    body = await self._door.json(self.target.path, params, purpose=self.target.read.kind)
+                    body = await self._door.json(self.target.path, params, accept=self._accept(LIST), purpose=self.target.read.kind)
                 except Refused as refusal:
                     if refusal.status == 410:
                         raise Gone from None
@@ -244,6 +251,9 @@ class Reflector:
                 break
             await anyio.lowlevel.checkpoint()
         self._swap(fresh, broken, version, began)
+
+    def _accept(self, form: str) -> str:
+        return form if self.target.read.metadata_only else "application/json"
 
     def _params(self, *parts: Mapping[str, str]) -> dict[str, str]:
         params: dict[str, str] = {}
@@ -309,7 +319,14 @@ class Reflector:
         try:
             # Initial events must keep coming; after them a watch may be silent, but not for longer than between bookmarks, once it has any.
             with anyio.CancelScope() as coming:
-                async with self._door.lines(self.target.path, params, purpose=self.target.read.kind, silence=silence, watch=True) as lines:
+                async with self._door.lines(
+                    self.target.path,
+                    params,
+                    accept=self._accept(WATCH),
+                    purpose=self.target.read.kind,
+                    silence=silence,
+                    watch=True,
+                ) as lines:
                     if initial:
                         coming.deadline = anyio.current_time() + pace.answer
                         await self._initial(lines, coming)
@@ -345,7 +362,7 @@ class Reflector:
 
     def _open(self) -> None:
         self.watching = True
-        self.trouble = self.refusal = ""
+        self.trouble = self.refusal = self.said = self.account = ""
         self._changed()
 
     async def _initial(self, lines: Any, coming: anyio.CancelScope) -> None:
@@ -427,6 +444,23 @@ def _reason(refusal: Refused, target: Target) -> str:
     if refusal.status == 401:
         return "401: the credentials aren't accepted"
     return f"{refusal}{where}"
+
+
+def said(refusal: Refused, target: Target) -> str:
+    """A refusal in full: what can't be listed where, and which rule is missing; "" for anything but a 403."""
+    if refusal.status != 403:
+        return ""
+    resource = target.read.name
+    everywhere = target.read.namespaced and not target.namespace
+    where = f" in namespace {target.namespace}" if target.namespace else " in all namespaces" if everywhere else ""
+    found = f"{resource} can't be listed{where} (403). Missing rule: {resource}: get, list, watch."
+    return f"{found} If it is granted in some namespaces only, start with --namespaces A,B." if everywhere else found
+
+
+def account(refusal: Refused) -> str:
+    """Whom the API server refused, as it names it; "" where it doesn't."""
+    found = _ACCOUNT.search(refusal.message) if refusal.status == 403 else None
+    return found[1] if found is not None else ""
 
 
 def _object(source: Mapping[str, Any], key: str) -> dict[str, Any]:

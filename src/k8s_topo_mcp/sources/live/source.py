@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -18,7 +19,7 @@ import anyio.abc
 import anyio.to_thread
 
 from ...objects import ApiObject
-from ...view import ClusterView, SourceInfo, Unreadable
+from ...view import ClusterView, SourceInfo
 from ...view.kinds import Kind
 from ..collector import settle
 from ..source import Observer, Screen, SourceError
@@ -26,6 +27,8 @@ from .clock import Clock, ServerTime
 from .credentials import Credentials
 from .discovery import Served, Target, discover
 from .errors import Refused, Unanswered, defect
+from .kinds import metadata_kinds
+from .noticing import Notices, Tell
 from .pace import Pace
 from .reflector import Reflector
 from .release import Asked, Releases, ask
@@ -65,6 +68,7 @@ class LiveSource:
         screen: Screen | None = None,
         clock: Clock | None = None,
         pace: Pace | None = None,
+        also: Sequence[str] = (),
     ) -> None:
         """
         Nothing is read before `start`.
@@ -79,6 +83,8 @@ class LiveSource:
             What the user says of the release.
         screen
             Through which objects and texts go before anything else sees them.
+        also
+            Names of `kinds.METADATA`: kinds of which the metadata is watched, for those whom `notice` names.
         """
         self.traffic = Traffic()
         self._credentials = Credentials(kubeconfig, context)
@@ -88,6 +94,8 @@ class LiveSource:
         self._screen = screen
         self._time = ServerTime(clock if clock is not None else Clock())
         self._store = Store(self._time.now)
+        self._noted = metadata_kinds(also)
+        self._noticing: list[Tell] = []
         self._releases = Releases(version, gates)
         self._reflectors: dict[_Key, Reflector] = {}
         self._scopes: dict[_Key, anyio.CancelScope] = {}
@@ -126,6 +134,10 @@ class LiveSource:
     def observe(self, observer: Observer) -> None:
         """Tell `observer` of every change from now on; what the first list of a kind finds is no change."""
         self._store.observers.append(observer)
+
+    def notice(self, tell: Tell) -> None:
+        """Tell of every write to an object of the kinds that are watched by their metadata, from now on."""
+        self._noticing.append(tell)
 
     # --- Source -----------------------------------------------------------------------------------------------------------------
 
@@ -202,10 +214,9 @@ class LiveSource:
     def standing(self, now: float | None = None) -> Standing:
         """How current what is known is (`now`, or at that moment), and what can't be read."""
         now = self._time.now() if now is None else now
-        failed = self._served.failed if self._served is not None else None
         known = standing(
             list(self._reflectors.values()),
-            failed or {},
+            self._served or Served(()),
             self._namespaces,
             now,
             self._alive_at(now),
@@ -218,7 +229,16 @@ class LiveSource:
         say = self._screen.text
         return Standing(
             known.as_of,
-            tuple(Unreadable(entry.kind, say(entry.reason)) for entry in known.unreadable),
+            tuple(
+                replace(
+                    entry,
+                    reason=say(entry.reason),
+                    within=tuple(map(say, entry.within)),
+                    said=say(entry.said),
+                    account=shown_account(entry.account, say),
+                )
+                for entry in known.unreadable
+            ),
             tuple(say(note) for note in known.notes),
         )
 
@@ -286,7 +306,7 @@ class LiveSource:
         await anyio.to_thread.run_sync(_prepare, abandon_on_cancel=True)
         from .door import Door
 
-        door = Door(self._credentials, self._time, self.traffic, self._pace.answer)
+        door = Door(self._credentials, self._time, self.traffic, self._pace.answer, self._noted)
         try:
             served = await self._connected(door)
             pages = anyio.Semaphore(self._pace.pages_at_once)
@@ -311,7 +331,7 @@ class LiveSource:
                 self._asking = "what gives the credentials (a plugin that hangs?)"
                 await anyio.to_thread.run_sync(self._credentials.load, abandon_on_cancel=True)
                 self._asking = "the API server"
-                served = await discover(door)
+                served = await discover(door, self._namespaces)
             except SourceError as error:
                 self._problem = error
             except Unanswered as error:
@@ -333,7 +353,8 @@ class LiveSource:
 
     def _follow(self, served: Served, door: Door, pages: anyio.Semaphore, tasks: anyio.abc.TaskGroup) -> None:
         """Have one reflector for each target, end those of kinds that went, and tell the others of a new version."""
-        targets = {(target.read.group, target.read.kind, target.namespace): target for target in spread(served.targets, self._namespaces)}
+        wanted = spread([*served.targets, *(Target(read, read.versions[0], read.plural) for read in self._noted)], self._namespaces)
+        targets = {(target.read.group, target.read.kind, target.namespace): target for target in wanted}
         unknown = set(served.failed)
         for key in [key for key in self._reflectors if key not in targets and key[:2] not in unknown]:
             self._scopes.pop(key).cancel()
@@ -342,7 +363,9 @@ class LiveSource:
         for key, target in targets.items():
             known = reflectors.get(key)
             if known is None:
-                reflectors[key] = Reflector(target, door, self._store, self._time, self._pace, pages, self._seen, self._tell, self._screen)
+                noted = target.read.metadata_only
+                store = Notices(target.read.kind, self._time.now, self._noticing) if noted else self._store
+                reflectors[key] = Reflector(target, door, store, self._time, self._pace, pages, self._seen, self._tell, self._screen)
                 tasks.start_soon(self._keep, key, reflectors[key])
             elif known.target != target:
                 known.moved(target)
@@ -366,7 +389,7 @@ class LiveSource:
         while True:
             await self._time.clock.sleep(self._pace.discovery * self._time.clock.between(0.9, 1.1))
             try:
-                served = await discover(door)
+                served = await discover(door, self._namespaces)
                 asked = await ask(door, self._pace.answer) if self._releases.asked.version is None or await self._upgraded(door) else None
             except (Unanswered, Refused, SourceError):
                 continue
@@ -412,12 +435,15 @@ def spread(targets: Sequence[Target], namespaces: Sequence[str]) -> list[Target]
     return found
 
 
+def shown_account(account: str, say: Callable[[str], str]) -> str:
+    """An account through what rewrites messages, in the words in which the API server names one."""
+    return say(f'User "{account}"').removeprefix('User "').removesuffix('"') if account else ""
+
+
 def unwelcome(refusal: Refused) -> str:
     """Why discovery was refused, in words."""
     if refusal.status == 401:
         return "the API server doesn't accept the credentials (401): are they of this cluster, and not run out?"
-    if refusal.status == 403:
-        return f"may not even be asked what it serves (403): {refusal.message or 'the account needs system:discovery'}"
     if refusal.status == 404:
         return "the address answers, but isn't an API server's (404 for /api)"
     return f"the API server answers {refusal}"

@@ -9,6 +9,7 @@ from ...view import Unreadable
 from .kinds import ELSEWHERE
 from .pace import Pace
 from .reflector import Reflector
+from .targets import Served
 
 _EXAMPLES = 3
 _SKEW = 5.0
@@ -26,7 +27,7 @@ class Standing:
 
 def standing(
     reflectors: Sequence[Reflector],
-    failed: Mapping[tuple[str, str], str],
+    served: Served,
     namespaces: Sequence[str],
     now: float,
     alive: float,
@@ -39,8 +40,8 @@ def standing(
 
     Parameters
     ----------
-    failed
-        Kinds that discovery couldn't tell, and why.
+    served
+        What discovery found, and what it couldn't tell.
     alive
         The last moment at which the server was known to be well.
     sick
@@ -48,25 +49,35 @@ def standing(
     """
     readable = [entry for entry in reflectors if entry.synced and not entry.refusal and not entry.absent]
     ages = {entry: max(0.0, now - entry.as_of(alive)) for entry in readable}
-    missing: dict[str, str] = {kind: reason for (_, kind), reason in failed.items()}
+    missing: dict[str, Unreadable] = {kind: Unreadable(kind, reason) for (_, kind), reason in served.failed.items()}
+    within: dict[str, set[str]] = {}
+    for entry in readable:
+        within.setdefault(entry.target.read.kind, set()).add(entry.target.namespace)
+    told = {kind: tuple(name for name in namespaces if name in found) for kind, found in within.items()}
     for entry in reflectors:
         kind = entry.target.read.kind
         if entry.absent:
             continue
         if entry.refusal:
             kept = f"; shown as of {spoken(now - entry.as_of(alive))} ago" if entry.synced and entry.count else ""
-            missing.setdefault(kind, entry.refusal + kept)
+            missing.setdefault(kind, Unreadable(kind, entry.refusal + kept, told.get(kind, ()), bool(kept), entry.said, entry.account))
         elif not entry.synced:
-            missing.setdefault(kind, entry.trouble or f"not listed yet after {pace.first:.0f} s")
+            reason = entry.trouble or f"not listed yet after {pace.first:.0f} s"
+            missing.setdefault(kind, Unreadable(kind, reason, told.get(kind, ())))
     if namespaces:
         for kind in dict.fromkeys(entry.target.read.kind for entry in reflectors if entry.target.read.type in ELSEWHERE):
-            missing.setdefault(kind, f"in {namespaces[0] if len(namespaces) == 1 else f'{len(namespaces)} namespaces'} only")
+            reason = f"in {namespaces[0] if len(namespaces) == 1 else f'{len(namespaces)} namespaces'} only"
+            missing.setdefault(
+                kind, Unreadable(kind, reason, told.get(kind, ()), said=f"only {_some(namespaces, 'namespaces')} can be seen.")
+            )
     notes = [*_age(ages, sick, pace)]
     if namespaces:
         notes.append(
             f"only {_some(namespaces, 'namespaces')} can be seen: pods and claims of others hold room and devices too, "
             "so a node may have less free than said here"
         )
+    if served.note:
+        notes.append(served.note)
     if abs(skew) > _SKEW:
         notes.append(
             f"this machine's clock is {spoken(abs(skew))} {'behind' if skew > 0 else 'ahead of'} the API server's; ages are by the server's"
@@ -74,7 +85,7 @@ def standing(
     notes.extend(_broken(reflectors))
     return Standing(
         now - max(ages.values()) if ages else None,
-        tuple(Unreadable(kind, reason) for kind, reason in sorted(missing.items())),
+        tuple(entry for _, entry in sorted(missing.items())),
         tuple(notes),
     )
 

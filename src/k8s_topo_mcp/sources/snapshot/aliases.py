@@ -4,21 +4,15 @@ An alias is a word for the kind of thing and a number in the order of the real n
 name stays ("trainer-0" → "app-07-0"), so that order within a set stays too. Where names come in one by one (a live cluster) numbers are
 given as they come, and only equality is kept.
 
-An alias table can be kept (`read`, `write`): the same names then get the same aliases again, and whoever has the table can translate back.
-There is no key from which aliases could be derived: without the table they say nothing.
+A table can be kept (`alias_table`): the same names then get the same aliases again, and whoever has the table can translate back. There is
+no key from which aliases could be derived: without the table they say nothing.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import threading
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, cast
-
-from .errors import SnapshotError
+from collections.abc import Callable, Mapping
 
 WORDS = (
     "node", "ns", "app", "volume", "pool", "class", "container", "request", "mount", "registry", "host", "user", "id", "handle", "ip",
@@ -40,14 +34,14 @@ _NUMBER = re.compile(r"[+-]?\d{1,9}(?:\.\d{1,3})?\Z")
 _NUMBERED = re.compile(r"(.{1,240}?)-(\d{1,5})\Z", re.DOTALL)
 _WHOLE = frozenset(("id", "handle", "ip", "registry", "host", "user"))
 """Of these a number at the end is no ordinal."""
-_KIND = "k8s-topo-mcp/aliases-v1"
 
 
 class Aliases:
-    """The table, from real text to alias. May be asked by several threads."""
+    """The table, from real text to alias. May be asked by several threads. `keep` is told of new ones before anybody else learns them."""
 
-    def __init__(self, known: Mapping[str, str] | None = None) -> None:
+    def __init__(self, known: Mapping[str, str] | None = None, keep: Callable[[Mapping[str, str]], None] | None = None) -> None:
         self._table: dict[str, str] = dict(known or {})
+        self._keep = keep
         self._wanted: dict[str, str] | None = None
         self._given: dict[str, int] = {}
         self._lock = threading.Lock()
@@ -63,6 +57,7 @@ class Aliases:
     def settle(self) -> None:
         """Give every noted name its alias, in the order of the real names."""
         wanted, self._wanted = self._wanted or {}, None
+        fresh: dict[str, str] = {}
         by_word: dict[str, list[str]] = {}
         for text, word in wanted.items():
             if text not in self._table:
@@ -71,8 +66,9 @@ class Aliases:
             start = self._given.get(word, 0)
             width = len(str(start + len(texts)))
             for number, text in enumerate(sorted(texts), start=start + 1):
-                self._table[text] = f"{word}-{number:0{width}d}"
+                fresh[text] = f"{word}-{number:0{width}d}"
             self._given[word] = start + len(texts)
+        self._new(fresh)
 
     def alias(self, word: str, text: str) -> str:
         """The alias of a whole name."""
@@ -95,8 +91,14 @@ class Aliases:
             found = self._table.get(text)
             if found is None:
                 number = self._given[word] = self._given.get(word, 0) + 1
-                found = self._table[text] = f"{word}-{number}"
+                found = f"{word}-{number}"
+                self._new({text: found})
             return found
+
+    def _new(self, fresh: Mapping[str, str]) -> None:
+        if self._keep is not None and fresh:
+            self._keep(fresh)
+        self._table.update(fresh)
 
     @property
     def collecting(self) -> bool:
@@ -119,30 +121,3 @@ class Aliases:
 def is_plain(text: str) -> bool:
     """Whether a text says nothing of whose cluster it is: a small number, a word that every cluster has."""
     return not text or text in PLAIN or _NUMBER.match(text) is not None
-
-
-def read(path: Path) -> Aliases:
-    """A kept table; an empty one where there is no file yet. Raises SnapshotError."""
-    try:
-        found: Any = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Aliases()
-    except OSError as error:
-        raise SnapshotError(str(path), f"can't be read: {error.strerror or error}") from None
-    except ValueError:
-        found = None
-    table = cast(dict[str, Any], found).get("aliases") if isinstance(found, dict) else None
-    if not isinstance(table, dict) or cast(dict[str, Any], found).get("kind") != _KIND:
-        raise SnapshotError(str(path), "is not a table of aliases; right would be a file that --alias-table wrote")
-    return Aliases({text: alias for text, alias in cast(dict[str, Any], table).items() if isinstance(alias, str)})
-
-
-def write(aliases: Aliases, path: Path) -> None:
-    """Keep the table, readable by its owner alone. Raises SnapshotError."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", errors="surrogatepass") as out:
-            json.dump({"kind": _KIND, "aliases": dict(aliases.table)}, out, indent=0, sort_keys=True)
-        os.replace(beside, path)
-    except OSError as error:
-        raise SnapshotError(str(path), f"can't be written: {error.strerror or error}") from None

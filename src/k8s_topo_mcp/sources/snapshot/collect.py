@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ...objects import KINDS, ApiObject, DecodeError, Event, Json, Node, Timestamp, group_of
+from ...objects import KINDS, ApiObject, DecodeError, Event, Json, Timestamp, group_of
 from ...objects.decoding import parse_time
 from ...releases import VersionError, parse_gates, read_server_version
 from ...releases.evidence import SINCE, Served
@@ -18,9 +18,10 @@ from .moment import NewestTime
 
 INFO_GROUP, INFO_KIND = "k8s-topo-mcp", "SnapshotInfo"
 """What our own `snapshot` command writes into a dump, beside the objects: apiVersion k8s-topo-mcp/v1, kind SnapshotInfo, asOf, cluster,
-unreadable [{kind, reason}], version (as /version), featureGates {name: bool}. All fields are optional."""
+unreadable [{kind, reason, within, kept, said, account}], version (as /version), featureGates {name: bool}. All fields are optional."""
 
 _EXAMPLES = 4
+_NAMESPACES = 200
 _NOTHING: Json = {}
 
 
@@ -145,10 +146,8 @@ class Collection:
             self.cluster = cluster[:253]
         unreadable = source.get("unreadable")
         for entry in cast(list[Any], unreadable) if isinstance(unreadable, list) else []:
-            kind = cast(dict[str, Any], entry).get("kind") if isinstance(entry, dict) else None
-            reason = cast(dict[str, Any], entry).get("reason") if isinstance(entry, dict) else None
-            if isinstance(kind, str) and kind:
-                self.unreadable.append(Unreadable(kind[:100], reason[:200] if isinstance(reason, str) else "not in the snapshot"))
+            if isinstance(entry, dict) and (found := _unreadable(cast(dict[str, Any], entry))) is not None:
+                self.unreadable.append(found)
         version, gates = source.get("version"), source.get("featureGates")
         if isinstance(version, dict):
             self._version(where, cast(dict[str, Any], version))
@@ -160,9 +159,11 @@ class Collection:
     def missing(self) -> Sequence[Unreadable]:
         """Kinds that could not be read: stated by the snapshot, and nodes, without which no cluster runs."""
         kinds = {entry.kind for entry in self.unreadable}
-        if "Node" in kinds or "Node" in self.listed or any(kind is Node for kind, _ in self.objects):
-            return self.unreadable
-        return [*self.unreadable, Unreadable("Node", "the snapshot has no nodes")]
+        seen = {kind.KIND for kind, _ in self.objects}
+        found = [replace(entry, kept=entry.kept or entry.kind in seen) for entry in self.unreadable]
+        if "Node" in kinds or "Node" in self.listed or "Node" in seen:
+            return found
+        return [*found, Unreadable("Node", "the snapshot has no nodes")]
 
     @property
     def notes(self) -> Sequence[str]:
@@ -211,3 +212,18 @@ def _wrong(name: str, item: Item, problem: str, value: Any) -> SnapshotError:
         f"{name} ({item.place()})",
         f"{problem}{seen}; right would be Kubernetes objects with apiVersion and kind, as kubectl get -o json or -o yaml writes",
     )
+
+
+def _unreadable(source: Mapping[str, Any]) -> Unreadable | None:
+    """What a snapshot says of a kind that wasn't read; None for what names none."""
+
+    def text(key: str, most: int) -> str:
+        value: object = source.get(key)
+        return value[:most] if isinstance(value, str) else ""
+
+    within: object = source.get("within")
+    names = [name[:253] for name in cast(list[object], within)[:_NAMESPACES] if isinstance(name, str)] if isinstance(within, list) else []
+    if not text("kind", 100):
+        return None
+    reason = text("reason", 200) or "not in the snapshot"
+    return Unreadable(text("kind", 100), reason, tuple(names), source.get("kept") is True, text("said", 500), text("account", 200))

@@ -51,9 +51,22 @@ class Facts:
             "cluster": rewrite("cluster scoped", "Cluster", self.cluster) if self.cluster else None,
             "version": {key: value for key, value in version.items() if key in _VERSION_FIELDS and isinstance(value, str)},
             "featureGates": dict(sorted(self.gates.items())),
-            "unreadable": [{"kind": entry.kind, "reason": rewrite("message", "", entry.reason)} for entry in self.unreadable],
+            "unreadable": [_stated(entry, rewrite) for entry in self.unreadable],
         }
         return {"apiVersion": f"{INFO_GROUP}/v1", "kind": INFO_KIND, **{key: value for key, value in stated.items() if value}}
+
+
+def _stated(entry: Unreadable, rewrite: Rewrite) -> dict[str, Any]:
+    found: dict[str, Any] = {"kind": entry.kind, "reason": rewrite("message", "", entry.reason)}
+    if entry.within:
+        found["within"] = [rewrite("namespace", "", name) for name in entry.within]
+    if entry.kept:
+        found["kept"] = True
+    if entry.said:
+        found["said"] = rewrite("message", "", entry.said)
+    if entry.account:
+        found["account"] = rewrite("message", "", f'User "{entry.account}"').removeprefix('User "').removesuffix('"')
+    return found
 
 
 def entries(facts: Facts, items: Iterable[Mapping[str, Any]], rewrite: Rewrite = as_is) -> Iterator[dict[str, Any]]:

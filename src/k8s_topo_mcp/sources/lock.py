@@ -1,4 +1,5 @@
-"""One writer a journal: a lock on a file beside it, which the kernel gives back when its holder dies, however that happens."""
+"""One writer a file (a journal, a table of aliases): a lock on a file beside it, which the kernel gives back when its holder dies, however
+that happens."""
 
 from __future__ import annotations
 
