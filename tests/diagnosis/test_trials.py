@@ -69,3 +69,22 @@ def test_a_new_node_sees_that_a_shared_pool_has_a_newer_generation_elsewhere() -
     report = explain_pending(view, owner)
     assert any(trial.change.text == "more nodes of this shape" and not trial.nodes for trial in trials(report))
     all_agree(view, report)
+
+
+@pytest.mark.parametrize("holding", ["n1", "n2"])
+def test_nodes_that_are_alike_without_holders_are_judged_apart_with_them(holding: str) -> None:
+    nodes = (node("n1"), node("n2"), pool(gpus(8), "n1"), pool(gpus(8), "n2"))
+    view = cluster(*nodes, device_class(), held("h", [f"gpu-{place}" for place in range(6)], holding), *asking(request("r", 9)))
+    report = explained(view)
+    (less,) = [trial for trial in report.remedies if trial.change.text == "count 9 → 8"]
+    assert less.nodes == (("n2",) if holding == "n1" else ("n1",))
+    all_agree(view, report)
+
+
+def test_nothing_helps_while_another_node_ends_every_attempt() -> None:
+    slices = (pool(gpus(2), "n1"), pool(gpus(2), "n2", count=2))
+    view = cluster(node("n1"), node("n2"), *slices, device_class(), held("h", ["gpu-0"], "n1"), *asking(request("r", None)))
+    report = explained(view)
+    assert {trial.change.text for trial in report.not_helping} >= {"more nodes of this shape"}
+    assert not any(trial.change.releases for trial in report.remedies)
+    all_agree(view, report)

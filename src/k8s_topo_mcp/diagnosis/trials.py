@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..dra.allocation import allocate, node_groups
-from ..dra.outcome import Aborted, Allocated, Outcome
+from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable
 from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, Inventory, PoolKey, TargetNode
 from ..objects import ApiObject, DeviceConstraint, Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling.dynamic_resources import active_rules, device_classes, problem_of
-from ..scheduling.filter_timeout import would_end_the_attempt
+from ..scheduling.filter_timeout import ending_the_attempt
 from ..scheduling.placement import place, refusals, target
 from ..view import Add, ClusterView, Delete, Replace
 from ..view.indices import allocated_claims, claims_of_pool, pools_held
@@ -31,6 +31,8 @@ USUAL = frozenset({"resource.kubernetes.io/numaNode", "resource.kubernetes.io/pc
 """Attributes that changes often compare: nodes are divided by them at once."""
 
 Reads = tuple[frozenset[Hashable], frozenset[str]]
+Division = tuple[frozenset[Hashable], frozenset[str], bool]
+"""What is read, and whether as if nothing were held."""
 Groups = tuple[tuple[TargetNode, ...], ...]
 
 
@@ -46,12 +48,27 @@ class Subject:
     problem: AllocationProblem | None
     nodes: tuple[Node, ...]
     seen: tuple[TargetNode, ...] = ()
-    groups: dict[Reads, Groups] = field(default_factory=dict[Reads, Groups])
+    groups: dict[Division, Groups] = field(default_factory=dict[Division, Groups])
 
     @cached_property
     def targets(self) -> tuple[TargetNode, ...]:
         """The nodes as the allocator sees them."""
         return self.seen or tuple([target(node) for node in self.nodes])
+
+    @cached_property
+    def ending(self) -> tuple[frozenset[str], ...]:
+        """Nodes on which the search ends every attempt, by an error or because it takes too long, those that are alike together: for as
+        long as one of them is left as it is, no other node counts."""
+        problem = self.problem
+        if problem is None:
+            return ()
+        kinds = {group[0].name: group for group in node_groups(problem, self.targets)}
+        outcomes = {name: allocate(problem, group[0]) for name, group in kinds.items()}
+        names = [name for name, outcome in outcomes.items() if isinstance(outcome, Aborted)]
+        if self.pod is not None:
+            refusing = [kinds[name][0] for name, outcome in outcomes.items() if isinstance(outcome, Unallocatable)]
+            names += ending_the_attempt(self.view, problem, refusing)
+        return tuple(frozenset(node.name for node in kinds[name]) for name in names)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -64,7 +81,7 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
     problem = subject.problem
     near = _only_near(subject, change)
     if near is not None:
-        return _fitting_on(subject, change, near)
+        return _unless_ended(subject, _fitting_on(subject, change, near), near)
     if problem is None or change.release is not None:
         return fitting_anywhere(subject, change)
     if change.releases and not change.edits:
@@ -109,7 +126,13 @@ def _added(subject: Subject, problem: AllocationProblem, change: Change, added: 
     changed = replace(problem, inventory=Inventory.of((*slices, *shared)))
     if pod is not None:
         nodes = [node for node in nodes if not refusals(subject.view, pod, node)]
-    return _all_or_none(changed, [(target(node),) for node in nodes])
+    return _unless_ended(subject, _all_or_none(changed, [(target(node),) for node in nodes]), ())
+
+
+def _unless_ended(subject: Subject, names: tuple[str, ...], judged: Sequence[Node]) -> tuple[str, ...]:
+    """These nodes; none where one that wasn't judged anew ends every attempt."""
+    anew = {node.name for node in judged}
+    return () if names and any(not alike <= anew for alike in subject.ending) else names
 
 
 def fitting_anywhere(subject: Subject, change: Change) -> tuple[str, ...]:
@@ -166,7 +189,7 @@ def _spread(subject: Subject, problem: AllocationProblem) -> tuple[str, ...]:
     names = _all_or_none(problem, groups)
     known = set(names)
     refusing = [group[0] for group in groups if group[0].name not in known]
-    if names and subject.pod is not None and would_end_the_attempt(subject.view, problem, refusing):
+    if names and subject.pod is not None and any(ending_the_attempt(subject.view, problem, refusing)):
         return ()
     if len(names) < 2:
         return names
@@ -174,14 +197,16 @@ def _spread(subject: Subject, problem: AllocationProblem) -> tuple[str, ...]:
 
 
 def _groups(subject: Subject, problem: AllocationProblem) -> Groups:
-    """Kinds of nodes; a division made for a problem that reads as much or more serves as well."""
+    """Kinds of nodes; a division made for a problem that reads as much or more serves as well, by what is held for one in which nothing
+    is."""
     selectors, attributes = _reads(problem)
-    for (known_selectors, known_attributes), groups in subject.groups.items():
-        if selectors <= known_selectors and attributes <= known_attributes:
+    bare = problem.in_use is NOTHING_HELD
+    for (known_selectors, known_attributes, known_bare), groups in subject.groups.items():
+        if selectors <= known_selectors and attributes <= known_attributes and known_bare <= bare:
             return groups
     wide = attributes | USUAL if selectors <= _reads(subject.problem or problem)[0] else attributes
     found = node_groups(_reading(problem, wide), subject.targets)
-    subject.groups[(selectors, wide)] = found
+    subject.groups[(selectors, wide, bare)] = found
     return found
 
 
@@ -217,11 +242,11 @@ def _released(subject: Subject, problem: AllocationProblem, claims: Sequence[Res
         targets = [target(node) for node in nodes]
         changed = replace(problem, in_use=InUse.of(others, consumable))
         names = set(_all_or_none(changed, node_groups(changed, targets)))
-        return tuple(node.name for node in nodes if node.name in names)
+        return _unless_ended(subject, tuple(node.name for node in nodes if node.name in names), nodes)
     near = {(entry.driver, entry.pool) for node in nodes for entry in problem.inventory.near(node.name)}
     others = {claim.key: claim for pool in near for claim in claims_of_pool(subject.view, *pool) if claim.key not in gone}
     changed = replace(problem, in_use=InUse.of(others.values(), consumable))
-    return _all_or_none(changed, [(target(node),) for node in nodes])
+    return _unless_ended(subject, _all_or_none(changed, [(target(node),) for node in nodes]), nodes)
 
 
 def _seeing(subject: Subject, problem: AllocationProblem, pools: set[PoolKey]) -> tuple[Node, ...]:

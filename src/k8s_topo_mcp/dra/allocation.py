@@ -24,6 +24,9 @@ MAX_POOL_ORDERS = 24
 """Where the order of pools isn't defined, up to this many orders are tried (all of them up to four pools that matter)."""
 MAX_ORDERS = 5040
 
+NAMES_POOL = frozenset({"all: pool", "invalid pool"})
+"""Kinds of errors whose text names a pool."""
+
 KEPT_CLAIMS = 64
 """For so many different claims the outcomes of node classes are kept, for each way of reading devices."""
 
@@ -167,9 +170,9 @@ def _moved(prepared: Prepared, outcome: Outcome, pools: Sequence[Pool], node: Ta
         return outcome
     onto = pools_of(prepared, node)
     if isinstance(outcome, Aborted):
-        if not outcome.device:
+        if not outcome.device and outcome.kind not in NAMES_POOL:
             return outcome
-        return attempt(prepared, node, onto, True, STEP_BOUND)  # the same error names this node's own device
+        return attempt(prepared, node, onto, True, STEP_BOUND)  # the same error names this node's own device or pool
     return Allocated(
         lambda: tuple(moved_allocation(prepared.problem, allocation, pools, onto, node) for allocation in outcome.allocations),
         outcome.steps,

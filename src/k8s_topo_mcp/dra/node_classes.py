@@ -147,6 +147,9 @@ class NodeClasses:
             else:
                 all_local = False
                 parts.append(_elsewhere_key(pool, node))
+        if self._problem.minor < 37 and len(pools) > 1:
+            names = [pool.name for pool in pools]  # before 1.37 counters are kept by the pool's name alone (`defects`)
+            parts.append(tuple(map(names.index, names)))
         if self._readers:
             parts.append(
                 self._pattern(pools) if all_local else tuple(_values(entry, self._readers) for pool in pools for entry in pool.slices)
@@ -235,6 +238,7 @@ def _facts(entry: ResourceSlice) -> Hashable:
 def _read_facts(entry: ResourceSlice) -> Hashable:
     return (
         entry.skip_node_operations,
+        tuple((counter_set.name, _amounts(counter_set.counters)) for counter_set in entry.shared_counters),
         tuple(
             (
                 tuple((taint.key, taint.value, taint.effect) for taint in device.taints),

@@ -49,11 +49,10 @@ def slow_nodes(placement: Placement) -> Mapping[str, Effort]:
     return {entry.node.name: counted for name, counted in _exceeding(asked) for entry in kinds[name]}
 
 
-def would_end_the_attempt(view: ClusterView, problem: AllocationProblem, refusing: Iterable[TargetNode]) -> bool:
-    """Whether the search on one of these nodes, each of a kind of its own and none with a solution, likely ends every attempt."""
-    if problem.minor < 36 or view.count(Node) >= ALL_FILTERED:
-        return False
-    return next(_exceeding((problem, node) for node in refusing), None) is not None
+def ending_the_attempt(view: ClusterView, problem: AllocationProblem, refusing: Iterable[TargetNode]) -> Iterator[str]:
+    """Those of these nodes, each of a kind of its own and none with a solution, on which the search likely ends every attempt."""
+    if problem.minor >= 36 and view.count(Node) < ALL_FILTERED:
+        yield from (name for name, _ in _exceeding((problem, node) for node in refusing))
 
 
 def _exceeding(asked: Iterable[tuple[AllocationProblem, TargetNode]]) -> Iterator[tuple[str, Effort]]:

@@ -86,14 +86,15 @@ def _among_pods(view: ClusterView, pod: Pod) -> Hashable:
     """What rules between pods make of it: its own look at namespaces and labels, those of others at its labels."""
     labels = (pod.namespace, frozenset(pod.metadata.labels.items()))
     rules = (pod.topology_spread, pod.affinity.pod.required, pod.affinity.anti.required)
-    if any(rules) or view.shared(Pod, _some_nominated_refuses):
-        return (labels, repr(rules))
 
     def refused() -> Hashable:
         found = inter_pod_affinity.prepare(view, pod)
-        return () if isinstance(found, Skip) else frozenset(found.refused)
+        return () if isinstance(found, Skip) else frozenset(found.refused.items())  # with who refuses: it is told
 
-    return view.memo(("refused by", labels), refused)
+    refusing = view.memo(("refused by", labels), refused)
+    if any(rules) or view.shared(Pod, _some_nominated_refuses):
+        return (labels, repr(rules), refusing)
+    return refusing
 
 
 def _some_nominated_refuses(pods: tuple[Pod, ...]) -> bool:
