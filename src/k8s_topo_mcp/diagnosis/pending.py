@@ -43,7 +43,15 @@ RUNNING: tuple[Layer, ...] = (resize.look,)
 """Layers of a pod that runs."""
 
 COMPONENTS = frozenset(
-    {"SCHEDULER_DOWN", "SCHEDULER_UNKNOWN", "BINDING_CONDITIONS_PENDING", "BINDING_TIMED_OUT", "BINDING_FAILED", "VICTIMS_ENDING"}
+    {
+        "SCHEDULER_DOWN",
+        "SCHEDULER_UNKNOWN",
+        "BINDING_CONDITIONS_PENDING",
+        "BINDING_TIMED_OUT",
+        "BINDING_FAILED",
+        "CLAIM_FULL",
+        "VICTIMS_ENDING",
+    }
 )
 """What waits for a component, though it was found before the filters."""
 

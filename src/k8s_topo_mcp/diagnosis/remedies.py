@@ -66,7 +66,7 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
         return (*run(_for_nodes(view, pod, cause, placement), subject), ())
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
-    if cause.finding.code == "CLAIM_ALLOCATED_ELSEWHERE":
+    if cause.finding.code in ("CLAIM_ALLOCATED_ELSEWHERE", "CLAIM_STUCK", "CLAIM_NEEDS_FEATURE"):
         return (*run(_for_an_allocation(view, pod, cause), subject), ())
     asked = devices.problem
     if asked is None:

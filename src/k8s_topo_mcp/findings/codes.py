@@ -106,6 +106,18 @@ CODES: dict[str, CodeRow] = dict(
         _row("VOLUME_LIMIT", "unschedulable", "driver asked attached limit", "the node can't attach as many volumes of the driver"),
         _row("CSI_DRIVER_MISSING", "unschedulable", "driver", "a driver of the pod's volumes doesn't run on the node"),
         _row("NODE_FEATURE_MISSING", "unresolvable", "features", "the node's kubelet doesn't declare a feature that the pod's spec needs"),
+        _row(
+            "CLAIM_STUCK",
+            "unresolvable",
+            "claim device why",
+            "a device of an allocated claim isn't made ready, and other pods have the claim",
+        ),
+        _row(
+            "CLAIM_NEEDS_FEATURE",
+            "unresolvable",
+            "claim feature",
+            "the claim's devices need a feature that the node doesn't declare",
+        ),
         _row("CLAIM_ALLOCATED_ELSEWHERE", "unresolvable", "claim nodes", "the claim is allocated to devices of another node"),
         # Devices
         _row("DRIVER_RUNS_NOWHERE", "unschedulable", "driver", "the DaemonSet of a driver that the pod needs runs on no node"),
@@ -173,6 +185,7 @@ CODES: dict[str, CodeRow] = dict(
         _row("BINDING_CONDITIONS_PENDING", "pending", "device conditions waited", "a chosen device isn't ready for binding yet"),
         _row("BINDING_TIMED_OUT", "pending", "device conditions waited", "a chosen device didn't become ready in the time for binding"),
         _row("BINDING_FAILED", "pending", "device condition reason", "a chosen device reports that it can't be made ready"),
+        _row("CLAIM_FULL", "pending", "claim consumers", "the claim is reserved for as many pods as a claim may have"),
         _row("PREPARE_FAILED", "pending", "driver claim devices why", "the node can't prepare the devices of a bound pod"),
         _row(
             "COMPUTE_DOMAIN_NOT_READY",

@@ -156,6 +156,7 @@ class DeviceResult:
     consumed_capacity: Mapping[str, Quantity] | None = None
     binding_conditions: tuple[str, ...] = ()
     binding_failure_conditions: tuple[str, ...] = ()
+    skip_node_operations: tuple[str, ...] = ()
 
     @property
     def id(self) -> DeviceId:
@@ -329,6 +330,7 @@ def _result(source: Json) -> DeviceResult:
         consumed_capacity=decode_quantities(source, "consumedCapacity") if source.get("consumedCapacity") is not None else None,
         binding_conditions=strings(source, "bindingConditions"),
         binding_failure_conditions=strings(source, "bindingFailureConditions"),
+        skip_node_operations=strings(source, "skipNodeOperations"),
     )
 
 

@@ -31,10 +31,14 @@ from ..objects import (
 from ..view import ClusterView
 from ..view.indices import PodClaim, claims_of, holdings
 from ..view.kinds import Changes, Kind
+from . import device_binding
 from .extended_resources import Demand, demand
 
 CANNOT_ALLOCATE = "cannot allocate all claims"
 NOT_AVAILABLE = "resourceclaim not available on the node"
+SKIPPING = "DRAOptionalNodeOperations"
+"""The feature of a node that can use devices without preparing them (from 1.37 on, allocationResultRequiresDRAOptionalNodeOperations)."""
+
 INVALID_POOLS = "invalid resource pools were encountered"
 
 
@@ -42,10 +46,10 @@ INVALID_POOLS = "invalid resource pools were encountered"
 class DeviceState:
     """What of a pod's claims doesn't depend on the node.
 
-    `findings` keep the pod from every node, with `message` as the scheduler words it. `problem` is what remains to be allocated, None when
-    nothing does. `allocated` are claims whose allocation the node has to match. `not_modelled` says what makes every verdict unknown.
-    `extended` is what a DeviceClass may have to meet; then a node's problem depends on which of it the node's device plugins offer, see
-    `problem_on`, and `problem` is that of the most nodes.
+    `findings` keep the pod from every node, with `message` as the scheduler words it. `problem` is what remains to be allocated, None
+    when nothing does. `allocated` are claims whose allocation the node has to match; `stuck` says which of them no node takes.
+    `not_modelled` says what makes every verdict unknown. `extended` is what a DeviceClass may have to meet; then a node's problem
+    depends on which of it the node's device plugins offer, see `problem_on`, and `problem` is that of the most nodes.
     """
 
     findings: tuple[Finding, ...]
@@ -54,6 +58,7 @@ class DeviceState:
     allocated: tuple[ResourceClaim, ...]
     not_modelled: str = ""
     extended: Demand | None = None
+    stuck: tuple[Finding, ...] = ()
     by_resources: Mapping[frozenset[str], AllocationProblem | None] = field(default_factory=dict[frozenset[str], AllocationProblem | None])
 
     def problem_on(self, node: Node) -> AllocationProblem | None:
@@ -170,8 +175,10 @@ def prepare(view: ClusterView, pod: Pod) -> DeviceState:
             return DeviceState((missing,), said, None, tuple(allocated))
     not_modelled = (unread(view) if needed else "") or _not_modelled(view)
     extended = demand(view, pod) if pod.extended_resource_claim is None else None
+    refused = tuple(found for claim in allocated if (found := device_binding.stuck(view, pod, claim)) is not None)
     if extended is None:
-        return DeviceState((), "", problem_of(view, tuple(needed)) if needed else None, tuple(allocated), not_modelled)
+        problem = problem_of(view, tuple(needed)) if needed else None
+        return DeviceState((), "", problem, tuple(allocated), not_modelled, stuck=refused)
     not_modelled = not_modelled or unread(view)
     counts = Counter(extended.on(node) for node in view.all(Node))
     by_resources: dict[frozenset[str], AllocationProblem | None] = {}
@@ -181,7 +188,7 @@ def prepare(view: ClusterView, pod: Pod) -> DeviceState:
         by_resources[resources] = problem_of(view, claims) if claims else None
     asked = [resources for resources, _ in counts.most_common() if resources]
     problem = by_resources[asked[0]] if asked else by_resources.get(frozenset())
-    return DeviceState((), "", problem, tuple(allocated), not_modelled, extended, by_resources)
+    return DeviceState((), "", problem, tuple(allocated), not_modelled, extended, refused, by_resources)
 
 
 def pre_enqueue(view: ClusterView, pod: Pod) -> Finding | None:
@@ -263,8 +270,8 @@ def _not_modelled(view: ClusterView) -> str:
 
 
 def elsewhere(state: DeviceState, node: Node) -> tuple[Finding, ...]:
-    """Claims that are allocated to devices which this node can't use."""
-    found: list[Finding] = []
+    """Claims that are allocated to devices which this node can't use, or no node."""
+    found: list[Finding] = list(state.stuck)
     for claim in state.allocated:
         selector = claim.allocation.node_selector if claim.allocation is not None else None
         if selector is not None and not selector.matches(node.name, node.metadata.labels):
@@ -272,7 +279,14 @@ def elsewhere(state: DeviceState, node: Node) -> tuple[Finding, ...]:
                 value for term in selector.terms for entry in term.fields if entry.key == "metadata.name" for value in entry.values
             )
             found.append(finding("CLAIM_ALLOCATED_ELSEWHERE", claim.ref, "status.allocation.nodeSelector", claim=claim.name, nodes=nodes))
+        elif SKIPPING not in (node.declared_features or ()) and _skips(claim):
+            field = "status.allocation.devices.results[].skipNodeOperations"
+            found.append(finding("CLAIM_NEEDS_FEATURE", claim.ref, field, claim=claim.name, feature=SKIPPING))
     return tuple(found)
+
+
+def _skips(claim: ResourceClaim) -> bool:
+    return claim.allocation is not None and any(result.skip_node_operations for result in claim.allocation.results)
 
 
 def reason(outcome: Outcome) -> str:

@@ -76,6 +76,11 @@ def phrase(found: Finding) -> tuple[str, str]:
                 else f"not so yet{waited}; the scheduler waits for it, 10 min by default"
             )
             return f"{value('conditions')} to be True for device {value('device')} before it binds the pod", then
+        case "CLAIM_FULL":
+            return (
+                "to be reserved for the pod",
+                f"it is reserved for {value('consumers')} others, as many as a claim may have: every attempt ends with an error",
+            )
         case "BINDING_FAILED":
             return (
                 f"device {value('device')} to be made ready before the pod is bound",

@@ -131,6 +131,11 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return f"a node that declares {value('features')}", "no node left does"
         case "CLAIM_ALLOCATED_ELSEWHERE":
             return f"claim {value('claim')}", f"it is allocated on {value('nodes') or 'other nodes'}"
+        case "CLAIM_STUCK":
+            why = f"{value('device')} {value('why')}; other pods have the claim too, so the scheduler doesn't give it back"
+            return "its devices to be ready", why
+        case "CLAIM_NEEDS_FEATURE":
+            return f"a node that declares {value('feature')}, since its devices aren't prepared on the node", "no node left does"
         case "NO_DEVICES":
             return f"a device of class {value('device_class')}", "no ResourceSlice offers any device"
         case "CLASS_NO_MATCH":

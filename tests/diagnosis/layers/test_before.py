@@ -9,7 +9,22 @@ import pytest
 from k8s_topo_mcp.diagnosis.evidence import Absent, Remover, Stated
 from k8s_topo_mcp.diagnosis.triage import waiting_groups
 from k8s_topo_mcp.objects import Pod
-from tests.diagnosis.clusters import Item, answered, asking, claim, cluster, code, device_class, explained, gpus, node, pod, pool, request
+from tests.diagnosis.clusters import (
+    Item,
+    answered,
+    asking,
+    claim,
+    cluster,
+    code,
+    device_class,
+    explained,
+    gpus,
+    helping,
+    node,
+    pod,
+    pool,
+    request,
+)
 from tests.diagnosis.gangs import IN_1_36, ON, pod_group
 
 from .objects import cluster_queue, condition, event, lease, local_queue, queued, quota
@@ -247,6 +262,50 @@ def test_a_device_that_is_not_ready_for_binding(items: tuple[Item, ...], expecte
 
 def test_without_the_gate_nobody_waits_for_devices() -> None:
     assert code(explained(cluster(*HERE, *binding(), gates={"DRADeviceBindingConditions": False}))) == ""
+
+
+def of_another(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """The same claim, but reserved for another pod."""
+    own, waiting = items
+    return {**own, "status": {**own["status"], "reservedFor": [{"resource": "pods", "name": "o", "uid": "uid-o"}]}}, waiting
+
+
+@pytest.mark.parametrize(
+    ("items", "expected"),
+    [
+        (binding(), ""),
+        (binding(at="2026-11-29T11:40:00Z"), "CLAIM_STUCK"),
+        (binding(condition("AttachFailed", "True", "NoPort")), "CLAIM_STUCK"),
+        (binding(condition("Attached", "True")), ""),
+    ],
+)
+def test_a_claim_whose_devices_do_not_become_ready_is_no_use_to_others(items: tuple[Item, ...], expected: str) -> None:
+    report = explained(cluster(*HERE, *of_another(items), gates=GATES))
+    assert code(report) == expected
+    assert report.verdict == ("blocked" if expected else "fits now")
+    assert helping(report) == ({"claim default/c deallocated": ("n1",)} if expected else {})
+    assert code(explained(cluster(*HERE, *of_another(items), gates={"DRADeviceBindingConditions": False}))) == ""
+
+
+def test_a_claim_that_is_reserved_for_as_many_as_it_may_be_takes_no_other() -> None:
+    own, waiting = binding(condition("Attached", "True"))
+    others = [{"resource": "pods", "name": f"o{number}", "uid": f"uid-o{number}"} for number in range(256)]
+    for count, expected in ((255, ""), (256, "CLAIM_FULL")):
+        full = {**own, "status": {**own["status"], "reservedFor": others[:count]}}
+        assert code(explained(cluster(*HERE, full, waiting))) == expected
+    mine = {**own, "status": {**own["status"], "reservedFor": [*others[:255], {"resource": "pods", "name": "p", "uid": "uid-p"}]}}
+    assert code(explained(cluster(*HERE, mine, waiting))) == ""
+
+
+def test_devices_that_are_not_prepared_need_a_node_that_knows_it() -> None:
+    own, waiting = binding()
+    (result,) = own["status"]["allocation"]["devices"]["results"]
+    result.pop("bindingConditions")
+    result["skipNodeOperations"] = ["*"]
+    assert code(explained(cluster(*HERE, own, waiting))) == "CLAIM_NEEDS_FEATURE"
+    first, *rest = HERE
+    knows = {**first, "status": {**first["status"], "declaredFeatures": ["DRAOptionalNodeOperations"]}}
+    assert explained(cluster(knows, *rest, own, waiting)).verdict == "fits now"
 
 
 def test_triage_names_each_queue_by_itself() -> None:

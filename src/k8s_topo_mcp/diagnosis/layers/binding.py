@@ -11,26 +11,30 @@ from __future__ import annotations
 
 from ...findings import finding
 from ...objects import DeviceCondition, DeviceResult, Pod, ResourceClaim
+from ...scheduling import device_binding
 from ...view import ClusterView
 from ...view.indices import claims_of, events_of
 from ..evidence import Absent, Evidence, Held, Stated, age_of, said
 
-TIMEOUT = 600.0
-"""Seconds, bindingTimeout's default."""
+MAX_CONSUMERS = 256
+"""Of a claim (ResourceClaimReservedForMaxSize in k8s.io/api resource/v1)."""
 
 
 def look(view: ClusterView, pod: Pod) -> Held | None:
-    """The first device of the pod's claims that isn't ready for binding; None where all are, or where none of the claims is allocated for
-    this pod."""
-    gates = view.release
-    if pod.node_name or not (gates.enabled("DRADeviceBindingConditions") and gates.enabled("DRAResourceClaimDeviceStatus")):
+    """The first device of the pod's claims that isn't ready for binding, or a claim that can't be reserved for one more; None where there
+    is none, or where none of the claims is allocated for this pod."""
+    if pod.node_name:
         return None
     for entry in claims_of(view, pod):
         claim = entry.claim
-        if claim is None or claim.allocation is None or not _reserved(claim, pod):
+        if claim is None or claim.allocation is None:
+            continue
+        if not _reserved(claim, pod):
+            if len(claim.reserved_for) >= MAX_CONSUMERS:
+                return _full(claim)
             continue
         for result in claim.allocation.results:
-            held = _unready(view, pod, claim, result)
+            held = _unready(view, pod, claim, result) if device_binding.in_use(view) else None
             if held is not None:
                 return held
     return None
@@ -41,33 +45,25 @@ def _reserved(claim: ResourceClaim, pod: Pod) -> bool:
     return bool(uids) and (not pod.metadata.uid or pod.metadata.uid in uids or "" in uids)
 
 
+def _full(claim: ResourceClaim) -> Held:
+    """The scheduler finds a node, but the API server takes no more reservations (ValidateResourceClaimStatusUpdate)."""
+    return Held(finding("CLAIM_FULL", claim.ref, "status.reservedFor", claim=claim.name, consumers=str(len(claim.reserved_for))), ())
+
+
 def _unready(view: ClusterView, pod: Pod, claim: ResourceClaim, result: DeviceResult) -> Held | None:
-    if not result.binding_conditions:
+    found = device_binding.unready(view, claim, result)
+    if found is None:
         return None
-    known = _conditions(claim, result)
-    failed = next((known[name] for name in result.binding_failure_conditions if name in known and known[name].status == "True"), None)
-    field = f"status.devices[{result.device}].conditions"
-    if failed is not None:
-        found = finding("BINDING_FAILED", claim.ref, field, device=str(result.id), condition=failed.type, reason=failed.reason)
-        return Held(found, (_stated(view, claim, failed),))
-    pending = tuple(name for name in result.binding_conditions if name not in known or known[name].status != "True")
-    if not pending:
-        return None
-    waited = age_of(view, claim.allocation.allocated_at if claim.allocation is not None else None)
-    code = "BINDING_TIMED_OUT" if waited is not None and waited > TIMEOUT else "BINDING_CONDITIONS_PENDING"
-    found = finding(code, claim.ref, field, device=str(result.id), conditions=pending, waited="" if waited is None else f"{waited:.0f}")
+    known = device_binding.conditions_of(claim, result)
+    broken = device_binding.failed(claim, result)
+    if broken is not None:
+        return Held(found, (_stated(view, claim, broken),))
     evidence: list[Evidence] = [
-        _stated(view, claim, known[name]) if name in known else Absent(f"no condition {name} in the claim's status yet") for name in pending
+        _stated(view, claim, known[name]) if name in known else Absent(f"no condition {name} in the claim's status yet")
+        for name in device_binding.awaited(claim, result)
     ]
     evidence += [said(view, event) for event in events_of(view, pod.ref) if event.reason == "BindingConditionsPending"][:1]
     return Held(found, tuple(evidence))
-
-
-def _conditions(claim: ResourceClaim, result: DeviceResult) -> dict[str, DeviceCondition]:
-    for status in claim.devices:
-        if (status.driver, status.pool, status.device, status.share_id) == (result.driver, result.pool, result.device, result.share_id):
-            return {condition.type: condition for condition in status.conditions}
-    return {}
 
 
 def _stated(view: ClusterView, claim: ResourceClaim, condition: DeviceCondition) -> Stated:

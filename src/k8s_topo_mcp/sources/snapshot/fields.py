@@ -229,7 +229,7 @@ _RESULT = _f(
     driver=_DRIVER,
     request=Text("request"), pool=Text("pool"), device=Text("device"), shareID=_UID, tolerations=Items(_TOLERATION),
     consumedCapacity=_AMOUNTS,
-    bindingConditions=Texts(), bindingFailureConditions=Texts(),
+    bindingConditions=Texts(), bindingFailureConditions=Texts(), skipNodeOperations=Texts(),
 )  # fmt: skip
 _CLAIM_STATUS = _f(
     allocation=_f("allocationTimestamp", devices=_f(results=Items(_RESULT)), nodeSelector=_NODE_SELECTOR),
