@@ -24,7 +24,7 @@ from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.tools.topology_drawings import DRAWINGS, Caption, escaped_cost, graph_text, page, whole
 from k8s_topo_mcp.topology.cautions import cautions
 from k8s_topo_mcp.topology.closeup import Depth, claim_rows, device_rows, node_row, pod_rows, unbound_rows, zombie_rows
-from k8s_topo_mcp.topology.domains import WORDS as LEVEL_WORDS
+from k8s_topo_mcp.topology.domains import words as level_words
 from k8s_topo_mcp.topology.graph import hardware_graph
 from k8s_topo_mcp.topology.hardware import Hardware, NodeHardware, hardware
 from k8s_topo_mcp.topology.largest import Largest, largest
@@ -369,8 +369,9 @@ def _argument(name: str, value: object) -> str:
 
 def _largest_words(kind: DeviceKind) -> str:
     places = kind.largest_free or {}
-    words = {"node": "a node", "numa": "a NUMA node", "root": "a root", **{level: f"a {word}" for level, word in LEVEL_WORDS.items()}}
-    return f"{kind.kind} " + ", ".join(f"{count:,} {words[place]}" for place, count in places.items() if place in words)
+    own = {"node": "node", "numa": "NUMA node", "root": "root"}
+    words = {place: own.get(place) or clean(level_words(place), 40) for place in places}
+    return f"{kind.kind} " + ", ".join(f"{count:,} a {words[place]}" for place, count in places.items())
 
 
 def _states(kind: DeviceKind) -> str:

@@ -12,7 +12,7 @@ from k8s_topo_mcp.objects.resource_slice import Attribute, Device, DeviceId
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of, pods_of_claim
 
-from .domains import WORDS
+from .domains import words as level_words
 from .hardware import Hardware, NodeHardware, PlacedDevice
 from .holdings import Holder, holder_of
 from .joins import Kind
@@ -38,11 +38,11 @@ def status(node: NodeHardware, who: bool = True) -> str:
 
 def node_row(node: NodeHardware, words: str, depth: Depth, kept: Callable[[PlacedDevice], bool] = lambda device: True) -> Row:
     """A node with what is in it, as far as `kept`."""
-    places = ", ".join(f"{WORDS[level]} {value}" for level, value in node.places.items())
+    places = ", ".join(f"{level_words(level)} {value}" for level, value in node.places.items())
     devices = [device for device in node.devices if kept(device)]
     everything = len(devices) == len(node.devices)
     rows = (*inside(node, devices, depth), *(_plugin_rows(node) if everything else ()))
-    text = f"{words}; {status(node, who=depth == 'node')}" + (f"; {places}" if places else "; no place labels")
+    text = f"{words}; {status(node, who=depth == 'node')}" + (f"; {places}" if places else "; place not published")
     return Row("node", text, (node.name,), path=f"node/{node.name}", children=rows)
 
 

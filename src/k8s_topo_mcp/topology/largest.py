@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .domains import LEVEL_NAMES
+from .domains import level_names
 from .hardware import NodeHardware
 from .joins import Kind
 
@@ -39,10 +39,11 @@ def largest(nodes: Iterable[NodeHardware]) -> tuple[Largest, ...]:
             if kind.is_accelerator:
                 kinds[kind] = kinds.get(kind, 0) + tally.total
     ordered = sorted(kinds, key=lambda kind: (-kinds[kind], kind.order))
-    return tuple(_one(kind, kinds[kind], listed) for kind in ordered)
+    levels = level_names(node.places for node in listed)
+    return tuple(_one(kind, kinds[kind], listed, levels) for kind in ordered)
 
 
-def _one(kind: Kind, total: int, nodes: tuple[NodeHardware, ...]) -> Largest:
+def _one(kind: Kind, total: int, nodes: tuple[NodeHardware, ...], levels: tuple[str, ...]) -> Largest:
     free = most = 0
     numa: int | None = None
     root: int | None = None
@@ -70,4 +71,4 @@ def _one(kind: Kind, total: int, nodes: tuple[NodeHardware, ...]) -> Largest:
     best: dict[str, int] = {}
     for (level, _), count in domains.items():
         best[level] = max(best.get(level, 0), count)
-    return Largest(kind, total, free, most, numa, root, tuple((level, best[level]) for level in LEVEL_NAMES if level in best))
+    return Largest(kind, total, free, most, numa, root, tuple((level, best[level]) for level in levels if level in best))

@@ -13,7 +13,7 @@ from typing import Literal
 
 from .buckets import BUCKETS, bucket
 from .closeup import Depth, inside, status
-from .domains import LEVEL_NAMES, WORDS
+from .domains import level_names, words
 from .hardware import NodeHardware, State, total
 from .largest import COARSE
 from .rows import Children, Row, fold
@@ -50,7 +50,7 @@ def outlook(nodes: Sequence[NodeHardware], shapes: Shapes, scope: str, detail: D
     described: set[str] = set()
     if detail == "kinds":
         return _by_shape(nodes, shapes, base, _inline, described)
-    levels = tuple(level for level in LEVEL_NAMES if _worth_a_row(level, nodes, detail))
+    levels = tuple(level for level in level_names(node.places for node in nodes) if _worth_a_row(level, nodes, detail))
     inner: Inner = _inline
     if detail == "nodes":
         inner = partial(_every_node, depth)
@@ -82,7 +82,7 @@ def _by_place(nodes: Sequence[NodeHardware], levels: tuple[str, ...], base: str,
         if value is None:
             yield from _by_place(nodes, levels[1:], base, leaf, above)
         else:
-            yield from _by_place(nodes, levels[1:], f"{base}{levels[0]}/{value}/", leaf, (*above, f"{WORDS[levels[0]]} {value}"))
+            yield from _by_place(nodes, levels[1:], f"{base}{levels[0]}/{value}/", leaf, (*above, f"{words(levels[0])} {value}"))
         return
     rows: Children = partial(_split, groups, levels, base, leaf) if groups else partial(leaf, nodes, base)
     if above:
@@ -96,10 +96,10 @@ def _split(groups: Mapping[str | None, list[NodeHardware]], levels: tuple[str, .
     for value in sorted(groups, key=lambda value: (value is None, value or "")):
         members = groups[value]
         if value is None:
-            text = f"{number(len(members), 'node')} without a {WORDS[level]} label: place unknown"
+            text = f"{number(len(members), 'node')} of which no {words(level)} is known"
             yield Row("place", text, children=partial(_by_place, members, levels[1:], base, leaf))
         else:
-            yield from _by_place(members, levels[1:], f"{base}{level}/{value}/", leaf, (f"{WORDS[level]} {value}",))
+            yield from _by_place(members, levels[1:], f"{base}{level}/{value}/", leaf, (f"{words(level)} {value}",))
 
 
 def _by_shape(
@@ -198,7 +198,7 @@ def _commonest(counts: Counter[str]) -> str:
 
 def _together(nodes: Sequence[NodeHardware]) -> str:
     """Where the free nodes stand at the finest level that they are labelled with: what a tightly coupled job looks for."""
-    for level in reversed(LEVEL_NAMES):
+    for level in reversed(level_names(node.places for node in nodes)):
         if level in COARSE:
             continue
         places = Counter(node.places.get(level) for node in nodes)
@@ -207,7 +207,7 @@ def _together(nodes: Sequence[NodeHardware]) -> str:
             continue
         value, most = min(labelled.items(), key=lambda item: (-item[1], item[0]))
         rest = len(nodes) - most
-        text = f", {number(most, 'node')} in {WORDS[level]} {value}"
+        text = f", {number(most, 'node')} in {words(level)} {value}"
         return f"{text}, {rest} spread over {len(places) - 1} more" if rest else text
     return ""
 

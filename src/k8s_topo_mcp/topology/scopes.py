@@ -19,7 +19,7 @@ from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import find_pods, nearest_names
 
 from .buckets import BUCKETS, bucket
-from .domains import LEVEL_NAMES, WORDS
+from .domains import LEVEL_NAMES, words
 from .hardware import Hardware, NodeHardware, PlacedDevice, tallies, total
 from .shapes import Shape
 
@@ -80,7 +80,7 @@ def resolve(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], sco
             return Selection(f"claim/{claim.full_name}", "claim", (), claim=claim)
         case "device":
             return _device(facts, rest)
-        case _ if head in KEYS:
+        case _ if head in KEYS or head in facts.levels:
             return _narrowed(view, facts, shapes, asked)
         case _:
             return _bare(view, facts, shapes, asked)
@@ -92,7 +92,7 @@ def _bare(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], asked
     node = facts.node(asked)
     if node is not None:
         found[f"node/{asked}"] = Selection(f"node/{asked}", "node", (node,))
-    for key in (*LEVEL_NAMES, "shape"):
+    for key in (*facts.levels, "shape"):
         nodes = _matching(facts.nodes, shapes, key, asked)
         if nodes:
             found[f"{key}/{asked}"] = Selection(f"{key}/{asked}", "nodes", nodes)
@@ -142,11 +142,11 @@ def _narrowed(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], a
                 nodes = tuple(node for node in nodes if bucket(node) == value)
                 if not nodes:
                     raise ScopeError(f'scope "{asked}" has no nodes now.')
-            case _ if key in LEVEL_NAMES or key == "shape":
+            case _ if key in facts.levels or key in LEVEL_NAMES or key == "shape":
                 found = _matching(nodes, shapes, key, value)
                 if not found:
                     values = _values(nodes, shapes, key)
-                    word = WORDS.get(key, key)
+                    word = words(key)
                     raise ScopeError(_missing(word, value, _near(value, values), len(values), f"{word} names"))
                 nodes = found
             case _:

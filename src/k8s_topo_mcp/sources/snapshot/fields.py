@@ -400,7 +400,8 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
 _OWN_NAMES: Mapping[str, Text] = {
     "Node": _NODE, "CSINode": _NODE, "Namespace": _NAMESPACE, "DeviceClass": _DRIVER, "CSIDriver": _DRIVER,
     **dict.fromkeys(
-        ("PriorityClass", "StorageClass", "ClusterQueue", "Topology", "DeviceTaintRule", "ResourceSlice"), Text("cluster scoped", key="", detail="")
+        ("PriorityClass", "StorageClass", "ClusterQueue", "Topology", "DeviceTaintRule", "ResourceSlice"),
+        Text("cluster scoped", key="", detail=""),
     ),
 }  # fmt: skip
 
