@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -86,9 +86,10 @@ DRAWINGS: Mapping[str, Callable[[Caption, int], Drawing]] = {
 }
 
 
-def graph_text(graph: Any, caption: Caption, folded: bool) -> str:
-    """A graph in networkx's node-link format."""
-    data = node_link(graph, scope=caption.scope, headline=caption.headline, folded=folded, basis=caption.basis)
+def graph_text(graph: Any, caption: Caption, folded: bool, left_out: Sequence[str] = ()) -> str:
+    """A graph in networkx's node-link format; `left_out` names attributes that it has no room for."""
+    about: dict[str, Any] = {"scope": caption.scope, "headline": caption.headline, "folded": folded, "basis": caption.basis}
+    data = node_link(graph, **about, **({"left_out": list(left_out)} if left_out else {}))
     return json.dumps(_cleaned(data), ensure_ascii=False, separators=(",", ":"))
 
 

@@ -25,7 +25,7 @@ from k8s_topo_mcp.tools.topology_drawings import DRAWINGS, Caption, escaped_cost
 from k8s_topo_mcp.topology.cautions import cautions
 from k8s_topo_mcp.topology.closeup import Depth, claim_rows, device_rows, node_row, pod_rows, unbound_rows, zombie_rows
 from k8s_topo_mcp.topology.domains import words as level_words
-from k8s_topo_mcp.topology.graph import hardware_graph
+from k8s_topo_mcp.topology.graph import LEFT_OUT, hardware_graph, lean
 from k8s_topo_mcp.topology.hardware import Hardware, NodeHardware, hardware
 from k8s_topo_mcp.topology.largest import Largest, largest
 from k8s_topo_mcp.topology.outlook import DETAILS, Detail, outlook
@@ -119,7 +119,7 @@ def answer(view: ClusterView, question: Input) -> Output:
     caption = Caption(frame.scope, frame.headline, bases.line(frame.basis))
     drawing = DRAWINGS[question.format](caption, room)
     if question.format == "json":
-        text = _whole_graph(caption, selection, shape_of, drawing.room, question.depth)
+        text = _whole_graph(view, caption, selection, shape_of, drawing.room, question.depth)
         if text is not None:
             return _drawn(frame, text, question, None)
     start = paging.position(view, TOOL.name, question)
@@ -180,13 +180,18 @@ def _pictures(
     return makers
 
 
-def _whole_graph(caption: Caption, selection: Selection, shape_of: Mapping[str, Shape], room: int, depth: str) -> str | None:
+def _whole_graph(
+    view: ClusterView, caption: Caption, selection: Selection, shape_of: Mapping[str, Shape], room: int, depth: str
+) -> str | None:
     """The graph itself, every device a node, where it is small enough; else None."""
     if selection.focus not in ("node", "nodes") or (selection.focus == "nodes" and depth != "device"):
         return None
     if sum(len(node.devices) for node in selection.nodes) > 64:
         return None
-    text = graph_text(hardware_graph(selection.nodes, shape_of), caption, folded=False)
+    graph = hardware_graph(selection.nodes, shape_of, view)
+    text = graph_text(graph, caption, folded=False)
+    if escaped_cost(text) > room:
+        text = graph_text(lean(graph), caption, folded=False, left_out=LEFT_OUT)
     return text if escaped_cost(text) <= room else None
 
 

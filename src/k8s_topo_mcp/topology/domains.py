@@ -164,9 +164,9 @@ def places(labels: Mapping[str, str], known: Sequence[Level] = LEVELS, slices: I
 
 
 def _ordered(found: Iterable[str], known: Sequence[Level]) -> list[str]:
-    rank = {level.name: (number, 0) for number, level in enumerate(known)}
-    cube = rank["cube"][0]
-    return sorted(found, key=lambda name: rank.get(name) or (cube, -_chips(name)))
+    rank = {level.name: number for number, level in enumerate(known)}
+    # Parts of a TPU pod stand behind the cube, larger ones first.
+    return sorted(found, key=lambda name: (rank[name], 0) if name in rank else (rank["cube"] + 0.5, -_chips(name)))
 
 
 def _tpu_parts(labels: Mapping[str, str]) -> dict[str, Place]:
