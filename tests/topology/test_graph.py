@@ -182,7 +182,8 @@ def test_numa_under_two_names_is_near_but_says_so() -> None:
     amd = resource_slice("gpu.amd.com", "n1", [device("gpu-0-128", {"type": "amdgpu", "numaNode": 0})])
     graph = cluster_graph(view([node("n1"), amd, resource_slice("dra.net", "n1", [nic("nic-0", 0, None)])]))
     facts = graph.edges["device/gpu.amd.com/n1/gpu-0-128", "device/dra.net/n1/nic-0"]
-    assert facts == {"kind": "beside", "at": "numa", "by": "gpu.amd.com/numaNode = resource.kubernetes.io/numaNode"}
+    by = "gpu.amd.com/numaNode = resource.kubernetes.io/numaNode"
+    assert facts == {"kind": "beside", "at": "numa", "by": by, "nearer": "unknown"}
 
 
 def test_partitions_have_their_whole_and_what_they_take_of_it() -> None:

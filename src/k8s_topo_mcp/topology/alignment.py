@@ -34,12 +34,14 @@ WORDS: Mapping[Nearness, str] = {
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:
     """One accelerator: how near its nearest NICs are, which these are, and the attribute that says so ("" where none does). Where the two
-    drivers publish NUMA under different names `by` has both: true of the hardware, but no `matchAttribute` can ask for it."""
+    drivers publish NUMA under different names `by` has both: true of the hardware, but no `matchAttribute` can ask for it. `at_least`: they
+    may be nearer than that, as not both publish their roots."""
 
     device: PlacedDevice
     nearness: Nearness
     nics: tuple[PlacedDevice, ...]
     by: str
+    at_least: bool = False
 
 
 def beside(devices: Iterable[PlacedDevice]) -> tuple[Beside, ...]:
@@ -70,7 +72,8 @@ def _beside(device: PlacedDevice, nics: tuple[PlacedDevice, ...], places: Mappin
     if not found:
         # Another NUMA node, so another root too, whoever publishes it.
         near, found = "apart", nics
-    return Beside(device, near, tuple(found), _by(near, device, found[0]))
+    at_least = near == "numa" and (spot.roots is None or any(nic.spot.roots is None for nic in found))
+    return Beside(device, near, tuple(found), _by(near, device, found[0]), at_least)
 
 
 def _by(near: Nearness, device: PlacedDevice, nic: PlacedDevice) -> str:
@@ -104,10 +107,14 @@ def device_groups(device: PlacedDevice) -> dict[str, str]:
 def summary(devices: Sequence[PlacedDevice]) -> str:
     """The alignment of a node in words: "nearest NIC on the same root", "nearest NIC: 4 on the same root, 4 on another NUMA node"; ""
     where there is nothing to align."""
-    counts: Counter[Nearness] = Counter(entry.nearness for entry in beside(devices))
+    entries = beside(devices)
+    counts: Counter[Nearness] = Counter(entry.nearness for entry in entries)
+    words = dict(WORDS)
+    if any(entry.at_least for entry in entries):
+        words["numa"] += " or nearer"
     ranked: list[tuple[Nearness, int]] = [(near, counts[near]) for near in NEARNESS if counts[near]]
     if not ranked:
         return ""
     if len(ranked) == 1:
-        return "nearness of NICs unknown" if ranked[0][0] == "unknown" else f"nearest NIC {WORDS[ranked[0][0]]}"
-    return "nearest NIC: " + ", ".join(f"{count} {WORDS[near]}" for near, count in ranked)
+        return "nearness of NICs unknown" if ranked[0][0] == "unknown" else f"nearest NIC {words[ranked[0][0]]}"
+    return "nearest NIC: " + ", ".join(f"{count} {words[near]}" for near, count in ranked)

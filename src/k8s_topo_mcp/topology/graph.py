@@ -30,10 +30,11 @@ resource       allocatable, requested, role, by (device plugin)        requested
 
 Edges of `contains` say in `by` what published the link: label, attribute (`name`: which one), an attribute's name, pcieRoot, slice, pool,
 counters, allocatable. `beside` says in `at` how near the nearest NICs are (group, root, numa; `topology.alignment`) and in `by` through
-which attribute; an accelerator's `nics` may also be `unknown` (a place isn't published; absent is not different) or `apart`. A device's
-`parts` counts its partitions, `fit` how many of each profile would fit now, each alone, `counters` what is left of what they share, and of
-how much; of partitions only those that are held are in the graph, unless it is asked for all. `held_by` of a shared device has `share` and
-`consumes`. `seen` is false where a label or reference names what isn't there to be read. `nodes` of a device is how many can use it.
+which attribute, with `nearer` unknown where roots aren't published; an accelerator's `nics` may also be `unknown` (a place isn't published;
+absent is not different) or `apart`. A device's `parts` counts its partitions, `fit` how many of each profile would fit now, each alone,
+`counters` what is left of what they share, and of how much; of partitions only those that are held are in the graph, unless it is asked
+for all. `held_by` of a shared device has `share` and `consumes`. `seen` is false where a label or reference names what isn't there to be
+read. `nodes` of a device is how many can use it.
 
 A link that nobody publishes (NVLink between devices: `links` of the node says so) is not an edge here: its absence means unknown.
 """

@@ -14,8 +14,8 @@ from typing import Literal
 from .buckets import BUCKETS, bucket
 from .closeup import Depth, inside, status
 from .domains import level_names, words
-from .hardware import NodeHardware, State, total
 from .largest import COARSE
+from .placed import NodeHardware, State, total
 from .rows import Children, Row, fold
 from .shapes import Shape
 from .words import WORDS as STATE_WORDS
@@ -25,13 +25,21 @@ Detail = Literal["nodes", "buckets", "zones", "kinds"]
 DETAILS: tuple[Detail, ...] = ("nodes", "buckets", "zones", "kinds")
 
 Shapes = Mapping[str, Shape]
+Note = Callable[[NodeHardware], str]
 Inner = Callable[[Sequence[NodeHardware], str], tuple[str, Children]]
 """From the nodes of a shape and their scope to what stands beside the shape's name and below it."""
 Leaf = Callable[[Sequence[NodeHardware], str], Iterable[Row]]
 """From the nodes of one place and the scope so far (ending in a slash, or empty) to the rows below it."""
 
 
-def outlook(nodes: Sequence[NodeHardware], shapes: Shapes, scope: str, detail: Detail, depth: Depth = "node") -> Iterable[Row]:
+def outlook(
+    nodes: Sequence[NodeHardware],
+    shapes: Shapes,
+    scope: str,
+    detail: Detail,
+    depth: Depth = "node",
+    note: Note = lambda node: "",
+) -> Iterable[Row]:
     """
     The picture of some nodes.
 
@@ -41,6 +49,8 @@ def outlook(nodes: Sequence[NodeHardware], shapes: Shapes, scope: str, detail: D
         The scope that the nodes are; paths of the rows narrow it.
     depth : str
         How far below the nodes to draw (detail `nodes` only).
+    note
+        What else is to be said of a node (detail `nodes` only).
 
     Notes
     -----
@@ -53,7 +63,7 @@ def outlook(nodes: Sequence[NodeHardware], shapes: Shapes, scope: str, detail: D
     levels = tuple(level for level in level_names(node.places for node in nodes) if _worth_a_row(level, nodes, detail))
     inner: Inner = _inline
     if detail == "nodes":
-        inner = partial(_every_node, depth)
+        inner = partial(_every_node, depth, note)
     elif detail == "buckets":
         inner = _bucket_rows
 
@@ -217,12 +227,13 @@ def _best_numa(nodes: Sequence[NodeHardware]) -> str:
     return f"; most on one NUMA node: {best}" if best else ""
 
 
-def _every_node(depth: Depth, nodes: Sequence[NodeHardware], path: str) -> tuple[str, Children]:
-    return "", lambda: fold(_keyed(node, depth) for node in nodes)
+def _every_node(depth: Depth, note: Note, nodes: Sequence[NodeHardware], path: str) -> tuple[str, Children]:
+    return "", lambda: fold(_keyed(node, depth, note) for node in nodes)
 
 
-def _keyed(node: NodeHardware, depth: Depth) -> tuple[Hashable, Row]:
-    text = status(node)
+def _keyed(node: NodeHardware, depth: Depth, note: Note) -> tuple[Hashable, Row]:
+    noted = note(node)
+    text = f"{status(node)}; {noted}" if noted else status(node)
     row = Row("node", text, (node.name,), path=f"node/{node.name}", state=_state(node), children=partial(inside, node, node.devices, depth))
     return (text, _content(node) if depth != "node" else None), row
 

@@ -110,6 +110,8 @@ def _of_node(node: NodeHardware, shape: str, partitions: Partitions) -> Portion:
     for entry in nics.values():
         if entry.nearness in ("group", "root", "numa"):
             facts = {"kind": "beside", "at": entry.nearness, "by": entry.by}
+            if entry.at_least:
+                facts["nearer"] = "unknown"
             for nic in entry.nics:
                 portion.edge(f"device/{entry.device.id}", f"device/{nic.id}", facts)
     return portion
