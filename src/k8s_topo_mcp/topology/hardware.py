@@ -24,7 +24,7 @@ from k8s_topo_mcp.objects.pod import Pod
 from k8s_topo_mcp.objects.resource_slice import DeviceTaint, ResourceSlice
 from k8s_topo_mcp.scheduling.dynamic_resources import in_use as claims_in_use
 from k8s_topo_mcp.scheduling.dynamic_resources import inventory as tainted_inventory
-from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view import ClusterView, derived
 from k8s_topo_mcp.view.indices import pods_on
 
 from .domains import level_names, levels, places
@@ -384,7 +384,8 @@ def _counters_of(spot: Spot, pool: Pool, counters: PoolCounters) -> Mapping[str,
 
 
 def _offers(node: Node) -> bool:
-    return any(is_extended(name) for name in node.allocatable)
+    """Whether the node has resources of device plugins."""
+    return derived(node, "topology.offers", lambda: any(is_extended(name) for name in node.allocatable))
 
 
 def _closed(node: Node | None) -> str:

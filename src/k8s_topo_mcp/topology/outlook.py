@@ -15,7 +15,7 @@ from .buckets import BUCKETS, bucket
 from .closeup import Depth, inside, status
 from .domains import level_names, words
 from .largest import COARSE
-from .placed import NodeHardware, State, total
+from .placed import NodeHardware, State, summed
 from .rows import Children, Row, fold
 from .shapes import Shape
 from .words import WORDS as STATE_WORDS
@@ -256,5 +256,4 @@ def _state(node: NodeHardware) -> str:
 
 
 def _sum(nodes: Iterable[NodeHardware]) -> tuple[Mapping[State, int], int]:
-    summed = total(node.accelerators for node in nodes)
-    return summed.states, summed.total
+    return summed(node.accelerators for node in nodes)

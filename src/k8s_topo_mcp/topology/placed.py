@@ -147,6 +147,17 @@ def total(counted: Iterable[Tally]) -> Tally:
     return Tally(number, states, by_numa, by_root)
 
 
+def summed(counted: Iterable[Tally]) -> tuple[dict[State, int], int]:
+    """The states and the number of many tallies: their sum without the places."""
+    states: dict[State, int] = {}
+    number = 0
+    for tally in counted:
+        number += tally.total
+        for state, count in tally.states.items():
+            states[state] = states[state] + count if state in states else count
+    return states, number
+
+
 K = TypeVar("K")
 
 

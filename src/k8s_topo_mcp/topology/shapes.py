@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from k8s_topo_mcp.view import derived
+
 from .alignment import summary
 from .joins import Kind
 from .placed import Layout, NodeHardware, PlacedDevice
@@ -46,11 +48,15 @@ def _devices_name(node: NodeHardware) -> str:
     return re.sub(r"[^\w.~]+", "-", "+".join(parts))
 
 
+def _base_name(node: NodeHardware) -> str:
+    return derived(node, "topology.base name", lambda: base_name(node))
+
+
 def shapes(nodes: Iterable[NodeHardware]) -> Mapping[str, Shape]:
     """The shape of every node, by the node's name."""
     groups: dict[tuple[str, Layout], list[NodeHardware]] = {}
     for node in nodes:
-        groups.setdefault((base_name(node), node.layout), []).append(node)
+        groups.setdefault((_base_name(node), node.layout), []).append(node)
     variants = Counter(base for base, _ in groups)
     found: dict[str, Shape] = {}
     for (base, layout), members in groups.items():
