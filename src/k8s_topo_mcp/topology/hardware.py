@@ -32,11 +32,11 @@ from .groups import groups
 from .holdings import Held, Hold, Holder, Holders, held_in
 from .joins import Kind, Spot, kind, spots
 from .partitions import parents
-from .placed import Hardware, Layout, NodeHardware, PlacedDevice, State, Tally, Unbound, tallies, total
+from .placed import STATES, Hardware, Layout, NodeHardware, PlacedDevice, State, Tally, Unbound, tallies, total
 from .plugin import PluginResource, is_extended, plugin_resources
 from .reach import Reach
 
-__all__ = ["Hardware", "Layout", "NodeHardware", "PlacedDevice", "State", "Tally", "Unbound", "hardware", "tallies", "total"]
+__all__ = ["STATES", "Hardware", "Layout", "NodeHardware", "PlacedDevice", "State", "Tally", "Unbound", "hardware", "tallies", "total"]
 
 
 def hardware(view: ClusterView) -> Hardware:
