@@ -103,6 +103,14 @@ def test_a_large_cluster_stays_within_the_budget_with_a_highlight() -> None:
         assert tokens(said.report) <= ANSWER
 
 
+@pytest.mark.parametrize("form", ["mermaid", "json"])
+def test_a_drawing_that_stands_alone_says_what_is_highlighted(form: str) -> None:
+    view, pod = made(5)
+    report = ask(TOOL, view, {"highlight": pod, "format": form}).report
+    assert f"highlight pod {pod} asks" in " ".join(report.split())
+    assert "fits on none of 2 nodes" in report
+
+
 def test_only_a_pod_or_a_claim_can_be_highlighted() -> None:
     view, _ = made(1)
     with pytest.raises(ToolInputError, match=r"highlight takes a pod or a claim, not node/node-1\. Right: topology_graph\(highlight="):

@@ -120,7 +120,8 @@ def answer(view: ClusterView, question: Input) -> Output:
     if room < ANSWER // 3:
         frame = frame.model_copy(update={"devices": frame.devices[:1], "open": (), "unknown": frame.unknown[:1], "held_by": {}})
         room = ANSWER - RESERVE - _cost(frame)
-    caption = Caption(frame.scope, frame.headline, bases.line(frame.basis))
+    notes = tuple(highlight_lines(frame.highlight)) if frame.highlight is not None else ()
+    caption = Caption(frame.scope, frame.headline, bases.line(frame.basis), notes)
     drawing = DRAWINGS[question.format](caption, room)
     if question.format == "json":
         text = _whole_graph(view, caption, selection, shape_of, drawing.room, question.depth)
