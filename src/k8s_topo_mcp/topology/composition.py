@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from .portions import Edges, Facts, Portion
+from .portions import NO_EDGES, Edges, Facts, Portion
 
 CHUNK = 64
 """How many nodes are joined at a time."""
@@ -123,4 +123,6 @@ def _revised(tables: Tables, before: Sequence[Portion], after: Sequence[Portion]
 
 def _merged(edges: Sequence[dict[str, Facts]]) -> dict[str, Facts]:
     some = [entry for entry in edges if entry]
+    if not some:
+        return NO_EDGES
     return some[0] if len(some) == 1 else {other: facts for entry in some for other, facts in entry.items()}

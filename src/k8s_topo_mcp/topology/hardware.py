@@ -356,7 +356,7 @@ def _state(
     parts: tuple[PlacedDevice, ...],
 ) -> State:
     if holds:
-        if all(hold.holder.alive is False for hold in holds):
+        if holds[0].holder.alive is False and all(hold.holder.alive is False for hold in holds):
             return "zombie"
         return "shared" if spot.device.allow_multiple_allocations and all(hold.result.share_id for hold in holds) else "held"
     if not pool.usable:

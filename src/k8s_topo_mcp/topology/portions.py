@@ -24,6 +24,10 @@ Partitions = Literal["held", "all"]
 """Which partitions are vertices: those that are held, or all. Of the others the whole says how many of each profile would fit."""
 
 
+NO_EDGES: dict[str, Facts] = {}
+"""Stands at every vertex without edges of one direction, to save a hundred thousand empty dicts; never filled."""
+
+
 @dataclass(slots=True, eq=False)
 class Portion:
     """A piece of the graph. `own` are vertices that no other portion adds, `shared` those that others may add too (with the same facts).
@@ -39,20 +43,22 @@ class Portion:
     def vertex(self, name: str, facts: Facts) -> None:
         """A vertex of its own."""
         self.own[name] = facts
-        self.out[name] = {}
-        self.into[name] = {}
+        self.out[name] = self.into[name] = NO_EDGES
 
     def share(self, name: str, facts: Facts) -> None:
         """A vertex that others may have, too."""
         if name not in self.shared:
             self.shared[name] = facts
-            self.shared_out[name] = {}
-            self.shared_into[name] = {}
+            self.shared_out[name] = self.shared_into[name] = NO_EDGES
 
     def edge(self, one: str, other: str, facts: Facts) -> None:
         """An edge between two vertices that are in this portion."""
-        (self.out if one in self.out else self.shared_out)[one][other] = facts
-        (self.into if other in self.into else self.shared_into)[other][one] = facts
+        for table, shared, start, end in ((self.out, self.shared_out, one, other), (self.into, self.shared_into, other, one)):
+            edges = table if start in table else shared
+            if edges[start]:
+                edges[start][end] = facts
+            else:
+                edges[start] = {end: facts}
 
 
 _REQUESTED: Facts = {"kind": "requested_by", "by": "device plugin"}
