@@ -28,9 +28,10 @@ def join(portions: Iterable[Portion], whole: Portion) -> Portion:
     """
     made: set[int] = set()
     for portion in portions:
-        whole.own.update(portion.own)
-        whole.out.update(portion.out)
-        whole.into.update(portion.into)
+        if portion.own:
+            whole.own.update(portion.own)
+            whole.out.update(portion.out)
+            whole.into.update(portion.into)
         whole.shared.update(portion.shared)
         for table, more in ((whole.shared_out, portion.shared_out), (whole.shared_into, portion.shared_into)):
             both = table.keys() & more.keys()

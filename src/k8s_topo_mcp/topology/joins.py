@@ -301,7 +301,13 @@ def _spot(device: Device, row: Published, names: Names, driver: str) -> Spot:
             break
     form = text_of(attributes, names.type) if row.part_types else ""
     part = form in row.part_types if row.part_types else bool(names.parent and text_of(attributes, names.parent))
-    product = text_of(attributes, names.product) or (_nic(device) if row.role == "nic" else "")
+    first = attributes.get(names.product[0]) if names.product else None
+    if first is not None and type(first.value) is str:
+        product = first.value
+    else:
+        product = text_of(attributes, names.product)
+    if not product and row.role == "nic":
+        product = _nic(device)
     return Spot(
         device=device,
         kind=kind(row.role, driver, product, (text_of(attributes, names.profile) or form) if part else ""),

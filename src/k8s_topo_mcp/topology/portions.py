@@ -53,12 +53,16 @@ class Portion:
 
     def edge(self, one: str, other: str, facts: Facts) -> None:
         """An edge between two vertices that are in this portion."""
-        for table, shared, start, end in ((self.out, self.shared_out, one, other), (self.into, self.shared_into, other, one)):
-            edges = table if start in table else shared
-            if edges[start]:
-                edges[start][end] = facts
-            else:
-                edges[start] = {end: facts}
+        table = self.out if one in self.out else self.shared_out
+        if table[one]:
+            table[one][other] = facts
+        else:
+            table[one] = {other: facts}
+        table = self.into if other in self.into else self.shared_into
+        if table[other]:
+            table[other][one] = facts
+        else:
+            table[other] = {one: facts}
 
 
 _REQUESTED: Facts = {"kind": "requested_by", "by": "device plugin"}
@@ -154,7 +158,8 @@ def _add_device(portion: Portion, own: str, device: PlacedDevice, partitions: Pa
         path = f"{own}/root/{root}"
         if path not in portion.own:
             portion.vertex(path, {"type": "root"})
-        portion.edge(above, path, _BY_ROOT)
+        if path not in portion.out[above]:
+            portion.edge(above, path, _BY_ROOT)
     if spot.root is not None:
         above = f"{own}/root/{spot.root}"
     identity = f"device/{device.pool.driver}/{device.pool.name}/{device.name}"
