@@ -28,17 +28,22 @@ NO_EDGES: dict[str, Facts] = {}
 """Stands at every vertex without edges of one direction, to save a hundred thousand empty dicts; never filled."""
 
 
+def _nothing() -> dict[str, Any]:
+    """An empty dict; to call `dict[str, Any]` takes several times as long, and there are a hundred thousand."""
+    return {}
+
+
 @dataclass(slots=True, eq=False)
 class Portion:
     """A piece of the graph. `own` are vertices that no other portion adds, `shared` those that others may add too (with the same facts).
     `out` and `into` have the edges that start at and lead to each, as neighbour and facts."""
 
-    own: dict[str, Facts] = field(default_factory=dict[str, Facts])
-    out: Edges = field(default_factory=dict[str, dict[str, Facts]])
-    into: Edges = field(default_factory=dict[str, dict[str, Facts]])
-    shared: dict[str, Facts] = field(default_factory=dict[str, Facts])
-    shared_out: Edges = field(default_factory=dict[str, dict[str, Facts]])
-    shared_into: Edges = field(default_factory=dict[str, dict[str, Facts]])
+    own: dict[str, Facts] = field(default_factory=_nothing)
+    out: Edges = field(default_factory=_nothing)
+    into: Edges = field(default_factory=_nothing)
+    shared: dict[str, Facts] = field(default_factory=_nothing)
+    shared_out: Edges = field(default_factory=_nothing)
+    shared_into: Edges = field(default_factory=_nothing)
 
     def vertex(self, name: str, facts: Facts) -> None:
         """A vertex of its own."""
