@@ -10,7 +10,7 @@ the same `NodeHardware`, so what is derived from one (`view.derived`) is kept, t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from k8s_topo_mcp.dra.counters import Amount, PoolCounters
@@ -86,8 +86,8 @@ class _Entry:
 class _Trace:
     """Which slices have been looked at, and which devices were found in each pool."""
 
-    seen: set[int] = field(default_factory=set[int])
-    located: dict[PoolKey, set[str]] = field(default_factory=dict[PoolKey, set[str]])
+    seen: set[int]
+    located: dict[PoolKey, set[str]]
 
 
 class _Survey:
@@ -102,7 +102,7 @@ class _Survey:
         self.inventory = tainted_inventory(view)
         self.local = replace(self.inventory, shared=())
         self.nodes = {node.name: node for node in view.all(Node)}
-        self.trace = _Trace()
+        self.trace = _Trace(set(), {})
         rules = (self.minor, self.features, self.levels)
         # What another release or other levels found doesn't hold here.
         known = before if before is not None and before.rules == rules else None
@@ -178,7 +178,7 @@ class _Survey:
         pools = tuple(dict.fromkeys((entry.driver, entry.pool) for entry in slices))
         holders = self._holders_of(pools)
         held = {key: held_in(key, own) for key, own in zip(pools, holders, strict=True)}
-        trace = _Trace()
+        trace = _Trace(set(), {})
         found = self._node(name, slices, more, held, trace)
         entry = self.entries[name] = _Entry(
             node=node,
@@ -233,7 +233,7 @@ class _Survey:
                 devices.extend(self._devices(pool, pool.slices, held.get((pool.driver, pool.name), {}), trace))
         devices.extend(more)
         devices.sort(key=_device_order)
-        plugin = plugin_resources(node, partial(pods_on, self.view)) if node is not None else ()
+        plugin = plugin_resources(node, partial(pods_on, self.view)) if node is not None and _offers(node) else ()
         labels: Mapping[str, str] = node.metadata.labels if node is not None else {}
         where = places(labels, self.levels, slices)
         offered = tuple((entry.name, entry.allocatable) for entry in plugin)
@@ -385,7 +385,7 @@ def _counters_of(spot: Spot, pool: Pool, counters: PoolCounters) -> Mapping[str,
 
 def _offers(node: Node) -> bool:
     """Whether the node has resources of device plugins."""
-    return derived(node, "topology.offers", lambda: any(is_extended(name) for name in node.allocatable))
+    return derived(node, "topology.offers", lambda: any("/" in name and is_extended(name) for name in node.allocatable))
 
 
 def _closed(node: Node | None) -> str:
