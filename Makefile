@@ -22,6 +22,7 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks.allocator
 	$(RUN) -m benchmarks.triage
 	$(RUN) -m benchmarks.live
+	$(RUN) -m benchmarks.topology
 	$(RUN) -m benchmarks.page
 
 lint: $(VENV)/.dev

@@ -40,7 +40,8 @@ def publish(shape: Mapping[str, Any], product: Mapping[str, Any], mig: Mapping[s
             case "neuron.aws.com":
                 found.append(Published(driver, [[_neuron(device, shape) for device in shape["gpus"]]]))
             case "dra.net" if shape["nics"]:
-                found.append(Published(driver, [[_nic(nic) for nic in shape["nics"]]]))
+                neuron = "neuron.aws.com" in shape["drivers"]
+                found.append(Published(driver, [[_nic(nic, neuron) for nic in shape["nics"]]]))
             case _:
                 pass
     return found
@@ -161,10 +162,15 @@ def _amd(number: int, gpu: Mapping[str, Any], product: Mapping[str, Any]) -> Obj
     return device(f"gpu-{number}-{128 + number}", facts, capacity)
 
 
+_TPU_TOPOLOGY = {1: "1x1", 2: "1x2", 4: "2x2", 8: "2x4"}
+"""How the chips of one machine are laid out."""
+
+
 def _tpus(shape: Mapping[str, Any], product: Mapping[str, Any], node_uid: str) -> list[Object]:
     facts = {"uuid": node_uid, "tpuGen": product["tpuGen"], "brand": "Google", "accelerator": product["accelerator"]}
     chips = len(shape["gpus"])
-    return [device(gpu["device"], {"index": gpu["index"], "chipCount": chips, "topology": "2x2", **facts}) for gpu in shape["gpus"]]
+    facts |= {"chipCount": chips, "topology": _TPU_TOPOLOGY.get(chips)}
+    return [device(gpu["device"], {"index": gpu["index"], **facts}) for gpu in shape["gpus"]]
 
 
 def _neuron(found: Mapping[str, Any], shape: Mapping[str, Any]) -> Object:
@@ -174,8 +180,8 @@ def _neuron(found: Mapping[str, Any], shape: Mapping[str, Any]) -> Object:
         "neuronDriverVersion": "2.23.9.0",
         "draDriverVersion": ("version", "1.0.0"),
         "resourceType": "neuron_device",
-        "topology_x": found["topology_x"],
-        "topology_y": found["topology_y"],
+        "topology_x": found.get("topology_x"),
+        "topology_y": found.get("topology_y"),
         "resource.aws.com/devicegroup1_id": found.get("devicegroup1_id"),
         "resource.aws.com/devicegroup4_id": _group(found.get("devicegroup4")),
         "resource.aws.com/devicegroup8_id": _group(found.get("devicegroup8")),
@@ -190,7 +196,8 @@ def _group(number: int | None) -> str | None:
 _RDMA = ("efa", "mlx5-ib", "mlx5-ib-vf", "mlx5-roce")
 
 
-def _nic(nic: Mapping[str, Any]) -> Object:
+def _nic(nic: Mapping[str, Any], neuron: bool) -> Object:
+    """`neuron`: the EFA of a node with Neuron devices carries their device group, which is named after its own address."""
     address = nic.get("pciBusID")
     facts = {
         "ifName": nic.get("netdev") or nic["name"],
@@ -205,6 +212,7 @@ def _nic(nic: Mapping[str, Any]) -> Object:
         "pciDevice": "Elastic Fabric Adapter (EFA)" if nic.get("kind") == "efa" else None,
         "numaNode": nic.get("numaNode"),
         f"{STANDARD}/pcieRoot": nic.get("pcieRoot"),
+        "resource.aws.com/devicegroup1_id": address if neuron else None,
     }
     name = "pci-" + address.replace(":", "-").replace(".", "-") if address else nic["name"]
     return device(name, {key: of for key, of in facts.items() if of is not None})

@@ -15,7 +15,9 @@ from k8s_topo_mcp.objects import (
     CustomOwner,
     DecodeError,
     Event,
+    InferencePool,
     Job,
+    KueueTopology,
     LabelSelector,
     Node,
     PodGroup,
@@ -298,3 +300,27 @@ def test_who_wrote_a_class_last_is_read_and_anything_odd_passed_over() -> None:
     pod = decode({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": []}})
     assert pod is not None
     assert pod.metadata.writes == ()
+
+
+def test_a_topology_of_kueue_keeps_its_levels_in_order() -> None:
+    levels = [{"nodeLabel": "acme.com/block"}, {}, {"nodeLabel": "kubernetes.io/hostname"}]
+    found = decode({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Topology", "metadata": {"name": "t"}, "spec": {"levels": levels}})
+    assert isinstance(found, KueueTopology)
+    assert found.levels == ("acme.com/block", "kubernetes.io/hostname")
+    assert found.namespace == ""
+
+
+@pytest.mark.parametrize(
+    ("group", "version", "selector"),
+    [
+        ("inference.networking.k8s.io", "v1", {"matchLabels": {"app": "qwen"}}),
+        ("inference.networking.x-k8s.io", "v1alpha2", {"app": "qwen"}),
+    ],
+)
+def test_an_inference_pool_selects_alike_in_both_groups(group: str, version: str, selector: dict[str, Any]) -> None:
+    found = decode(item(group, "InferencePool", version, spec={"selector": selector}))
+    assert isinstance(found, InferencePool)
+    assert found.selector == LabelSelector({"app": "qwen"})
+    bare = decode(item(group, "InferencePool", version))
+    assert isinstance(bare, InferencePool)
+    assert bare.selector is None

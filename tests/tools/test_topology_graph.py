@@ -159,7 +159,7 @@ def test_counts_for_programs_stand_beside_the_picture() -> None:
     said = ask(TOOL, scene(), {}).structured()
     assert said["devices"] == [
         {
-            "kind": "H100 80GB HBM3", "driver": "gpu.nvidia.com", "total": 32, "states": {"free": 28, "held": 4},
+            "kind": "H100 80GB HBM3", "driver": "gpu.nvidia.com", "total": 32, "states": {"free": 28, "held": 4}, "free_on_open_nodes": 28,
             "largest_free": {"node": 8, "numa": 4, "root": 2},
         }
     ]  # fmt: skip

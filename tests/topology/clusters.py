@@ -1,22 +1,17 @@
-"""Clusters for these tests, made of ordinary API objects: from the catalogue of machines, or large ones by seed.
-
-`node_shapes.json` holds a few machines as measured (source and grade of each: reference/node-shapes.json of the project's notes).
-"""
+"""Clusters for these tests, made of ordinary API objects: from the catalogue of machines, or large ones by seed."""
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
+from fault_injection.scenes import Scene
 from k8s_topo_mcp.objects import decode
 from k8s_topo_mcp.releases import release
 from k8s_topo_mcp.view import ClusterView, SourceInfo
 
 Item = dict[str, Any]
-SHAPES: Mapping[str, Mapping[str, Any]] = json.loads((Path(__file__).parent / "node_shapes.json").read_text(encoding="utf-8"))
 STANDARD = "resource.kubernetes.io"
 
 
@@ -104,56 +99,11 @@ def pod(
 # --- machines of the catalogue ----------------------------------------------------------------------------------------------------
 
 
-def machine(shape: str, name: str, places: Mapping[str, str] | None = None) -> list[Item]:
-    """A node of a catalogue shape with the slices that its drivers publish."""
-    facts = SHAPES[shape]
-    labels = (
-        {key: value for key, value in facts["labels"].items() if "<" not in value} | {"topology.kubernetes.io/zone": "z1"} | (places or {})
-    )
-    drivers: list[str] = facts["drivers"]
-    accelerator = drivers[0]
-    items = [node(name, labels)]
-    made = [_accelerator(accelerator, shape, facts["product"], entry) for entry in facts["gpus"]]
-    items.append(resource_slice(accelerator, name, made))
-    if facts["nics"] and "dra.net" in drivers:
-        items.append(resource_slice("dra.net", name, [_nic(entry) for entry in facts["nics"]]))
-    return items
-
-
-def _accelerator(driver: str, shape: str, product: str, entry: Mapping[str, Any]) -> Item:
-    places: dict[str, Any] = {f"{STANDARD}/pciBusID": entry.get("pciBusID"), f"{STANDARD}/pcieRoot": entry.get("pcieRoot")}
-    name = str(entry["device"])
-    numa = entry.get("numaNode")
-    match driver:
-        case "gpu.nvidia.com":
-            return device(name, {"type": "gpu", "productName": product, f"{STANDARD}/numaNode": numa, **places})
-        case "gpu.amd.com":
-            return device(name, {"type": "amdgpu", "productName": "AMD_Instinct_MI300X_OAM", "numaNode": numa, **places})
-        case "tpu.google.com":
-            return device(
-                name, {"index": entry.get("index"), "brand": "Google", "accelerator": "tpu-v5-lite-podslice", "tpuGen": "v5litepod"}
-            )
-        case "neuron.aws.com":
-            published = {key: entry.get(key) for key in ("deviceId", "topology_x", "topology_y")}
-            group = {"resource.aws.com/devicegroup1_id": entry.get("devicegroup1_id")}
-            return device(name, {"resourceType": "neuron_device", "instanceType": shape, **published, **group})
-        case _:
-            raise ValueError(driver)
-
-
-def _nic(entry: Mapping[str, Any]) -> Item:
-    product = {"efa": "Elastic Fabric Adapter (EFA)"}.get(str(entry.get("kind")))
-    return device(
-        f"pci-{str(entry['pciBusID']).replace(':', '-').replace('.', '-')}" if entry.get("pciBusID") else str(entry["name"]),
-        {
-            "dra.net/ifName": entry["name"],
-            "dra.net/rdma": True,
-            "dra.net/pciDevice": product,
-            "dra.net/numaNode": entry.get("numaNode"),
-            f"{STANDARD}/numaNode": entry.get("numaNode"),
-            f"{STANDARD}/pcieRoot": entry.get("pcieRoot"),
-        },
-    )
+def machine(shape: str, name: str, places: Mapping[str, str] | None = None, mig: bool = False) -> list[Item]:
+    """A node of a shape of the scenes' catalogue, with the slices that its drivers publish."""
+    scene = Scene()
+    scene.nodes(shape, names=(name,), zone="z1", labels=places, mig=mig)
+    return scene.objects
 
 
 # --- large clusters ---------------------------------------------------------------------------------------------------------------

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from fault_injection.scenes import SHAPES
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.topology_graph import TOOL
 from tests.golden import Golden
-from tests.topology.clusters import SHAPES, claim, machine, pod, view
+from tests.topology.clusters import claim, machine, pod, view
 from tests.topology.recorded import SCENE, scene
+
+NVIDIA = "gpu.nvidia.com"
 
 SCENES = [
     ("cluster", {}),
@@ -32,18 +35,23 @@ def test_recorded_scene(golden: Golden, name: str, question: dict[str, str]) -> 
 def test_a_machine_of_the_catalogue(golden: Golden, shape: str) -> None:
     """One node free, one with a pair of its accelerators held."""
     driver = SHAPES[shape]["drivers"][0]
-    first = [entry["device"] for entry in SHAPES[shape]["gpus"]][:2]
+    second = machine(shape, "node-2")
+    first = [device["name"] for item in second if driver == item.get("spec", {}).get("driver") for device in item["spec"]["devices"]][:2]
     cluster = view(
         [
             *machine(shape, "node-1"),
-            *machine(shape, "node-2"),
+            *second,
             claim("pair", [(driver, "node-2", name) for name in first], pod="worker"),
             pod("worker", node="node-2", claims=["pair"]),
         ]
     )
-    parts = [
-        ask(TOOL, cluster, {}),
-        ask(TOOL, cluster, {"scope": "node/node-2"}),
-        ask(TOOL, cluster, {"scope": "node/node-2", "format": "mermaid"}),
-    ]
+    parts = [ask(TOOL, cluster, {}), ask(TOOL, cluster, {"scope": "node/node-2"})]
     golden.check(f"shapes/{shape}.txt", "\n\n".join(part.report for part in parts))
+
+
+@pytest.mark.parametrize("question", [{"scope": "node/node-1"}, {"scope": "node/node-1", "format": "mermaid"}], ids=["text", "mermaid"])
+def test_a_machine_with_divisible_gpus(golden: Golden, question: dict[str, str]) -> None:
+    """A partition of one GPU held: it is folded into its GPU, which says what would still fit."""
+    held = claim("small", [(NVIDIA, "node-1", "gpu-0-mig-1g10gb-19-0")], pod="notebook")
+    cluster = view([*machine("p5.48xlarge", "node-1", mig=True), held, pod("notebook", node="node-1", claims=["small"])])
+    golden.check(f"shapes/p5.48xlarge-mig-{question.get('format', 'text')}.txt", ask(TOOL, cluster, question).report)

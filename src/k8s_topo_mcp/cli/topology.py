@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="cluster (default), node/NAME, pod/NS/NAME, claim/NS/NAME, or a path printed by an earlier answer",
     )
+    parser.add_argument("--highlight", metavar="PATH", help="pod/NS/NAME or claim/NS/NAME: what it holds or could hold, what is in the way")
     parser.add_argument("--depth", help="how deep to draw, as in --depth device")
     parser.add_argument("--format", choices=("text", "mermaid", "json"), help="default: text")
     parser.add_argument(
@@ -31,8 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Answer, or write the page."""
     if options.html is None:
-        return answering.answer(options, "topology_graph", {"scope": options.scope, "depth": options.depth, "format": options.format})
-    also = [f"--{name.replace('_', '-')}" for name in ("depth", "format", "json", "exit_code") if getattr(options, name)]
+        asked = {"scope": options.scope, "highlight": options.highlight, "depth": options.depth, "format": options.format}
+        return answering.answer(options, "topology_graph", asked)
+    also = [f"--{name.replace('_', '-')}" for name in ("highlight", "depth", "format", "json", "exit_code") if getattr(options, name)]
     if also:
         return exits.refuse(f"--html writes a page of everything; leave out {' and '.join(also)}.")
     from k8s_topo_mcp.cli import page

@@ -32,13 +32,14 @@ MAX_COPIES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class NodeAnswer:
-    """One node: whether it fits, with which devices, or what keeps it from fitting."""
+    """One node: whether it fits, with which devices, or what keeps it from fitting. `taken` are the same devices in full."""
 
     node: str
     fits: bool
     devices: tuple[str, ...] = ()
     why: str = ""
     choices: int = 0
+    taken: tuple[DeviceId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,47 +65,78 @@ def released(view: ClusterView) -> ClusterView:
     return view.with_edits(*(deallocated(claim) for claim in allocated_claims(view)))
 
 
-def claim_feasibility(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Sequence[Node]) -> Feasibility:
-    """Claims by themselves, together on one node; a node's other limits (taints, cpu, memory) are left out."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """How things stand, node by node, and what keeps the subject off all of them (`cause` None: something fits), without remedies and
+    copies. `claims` are those that were judged; `unjudged`: no node was looked at, the cause says why."""
+
+    claims: tuple[ResourceClaim, ...]
+    nodes: tuple[NodeAnswer, ...]
+    cause: Cause | None
+    problem: AllocationProblem | None = None
+    placement: Placement | None = None
+    unjudged: bool = False
+
+
+def claim_standing(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Sequence[Node]) -> Standing:
+    """Claims by themselves, together on one node, as if none of them were allocated."""
     fresh = tuple(replace(claim, allocation=None, reserved_for=()) for claim in claims)
-    subject = fresh[0].ref
     problem = problem_of(view, fresh)
     missing = next((found for claim in fresh if (found := missing_class(view, claim)) is not None), None)
     if missing is not None:
-        cause = Cause(missing, 0, len(nodes))
-        tried = try_for_claims(view, problem, cause, nodes) if has_remedies(cause) else NOTHING
-        return Feasibility(subject, fresh, None, _word(cause), (), 0, 0, cause, *tried)
+        return Standing(fresh, (), Cause(missing, 0, len(nodes)), problem, unjudged=True)
     blind = "Nodes could not be read" if not nodes and view.unknown("Node") is not None else unread(view)
     if blind:
-        return Feasibility(
-            subject, fresh, None, "unknown", (), None, None, Cause(finding("NOT_MODELLED", subject, what=blind), 0, len(nodes))
-        )
+        cause = Cause(finding("NOT_MODELLED", fresh[0].ref, what=blind), 0, len(nodes))
+        return Standing(fresh, (), cause, problem, unjudged=True)
     targets = [target(node) for node in nodes]
     outcomes = allocate_each(problem, targets)
     answers = tuple(_answer(name, outcome) for name, outcome in outcomes.items())
-    cause = _with_drivers(view, problem, _judge(view, problem, outcomes, targets))
-    verdict = "fits" if cause is None else _word(cause)
-    remedies = try_for_claims(view, problem, cause, nodes) if cause is not None and has_remedies(cause) and nodes else NOTHING
-    if verdict == "aborted by an error":
-        return Feasibility(subject, fresh, None, verdict, answers, 0, 0, cause, *remedies)
-    copies = count_copies(problem, targets, {}) if verdict == "fits" else 0
-    ever = count_copies(replace(problem, in_use=NOTHING_HELD), targets, {})
-    return Feasibility(subject, fresh, None, verdict, answers, copies, ever, cause, *remedies)
+    return Standing(fresh, answers, _with_drivers(view, problem, _judge(view, problem, outcomes, targets)), problem)
 
 
-def pod_feasibility(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: ObjectRef) -> Feasibility:
-    """A pod with all of its claims, through every filter that is modelled."""
+def pod_standing(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: ObjectRef | None = None) -> Standing:
+    """A pod with all of its claims, through every filter that is modelled. `subject`: what it is judged for, if not for itself."""
     placement = place(view, pod, tuple(nodes))
     problem = placement.devices.problem
     cause = _with_drivers(view, problem, find_cause(view, placement))
     if cause is None and view.unknown("Pod") is not None:
-        cause = Cause(finding("NOT_MODELLED", subject, what="Pods could not be read, so what nodes have left isn't known"), 0, len(nodes))
-    remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else NOTHING
-    claims = problem.claims if problem is not None else ()
+        what = "Pods could not be read, so what nodes have left isn't known"
+        cause = Cause(finding("NOT_MODELLED", subject or pod.ref, what=what), 0, len(nodes))
     answers = tuple(_pod_answer(entry.node.name, entry.fits, entry.outcome, entry.reasons) for entry in placement.nodes.values())
     if cause is not None and cause.finding.code == "NOT_MODELLED" and (placement.pod_wide or view.unknown("Pod") is not None):
         answers = ()
-    verdict = "fits" if cause is None else _word(cause)
+    return Standing(problem.claims if problem is not None else (), answers, cause, problem, placement)
+
+
+def claim_feasibility(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Sequence[Node]) -> Feasibility:
+    """Claims by themselves, together on one node; a node's other limits (taints, cpu, memory) are left out."""
+    standing = claim_standing(view, claims, nodes)
+    fresh, cause, problem = standing.claims, standing.cause, standing.problem
+    subject = fresh[0].ref
+    assert problem is not None
+    if standing.unjudged and cause is not None:
+        if cause.finding.code == "NOT_MODELLED":
+            return Feasibility(subject, fresh, None, "unknown", (), None, None, cause)
+        tried = try_for_claims(view, problem, cause, nodes) if has_remedies(cause) else NOTHING
+        return Feasibility(subject, fresh, None, word_of(cause), (), 0, 0, cause, *tried)
+    verdict = "fits" if cause is None else word_of(cause)
+    remedies = try_for_claims(view, problem, cause, nodes) if cause is not None and has_remedies(cause) and nodes else NOTHING
+    if verdict == "aborted by an error":
+        return Feasibility(subject, fresh, None, verdict, standing.nodes, 0, 0, cause, *remedies)
+    targets = [target(node) for node in nodes]
+    copies = count_copies(problem, targets, {}) if verdict == "fits" else 0
+    ever = count_copies(replace(problem, in_use=NOTHING_HELD), targets, {})
+    return Feasibility(subject, fresh, None, verdict, standing.nodes, copies, ever, cause, *remedies)
+
+
+def pod_feasibility(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: ObjectRef) -> Feasibility:
+    """A pod with all of its claims, through every filter that is modelled."""
+    standing = pod_standing(view, pod, nodes, subject)
+    placement, problem, cause = standing.placement, standing.problem, standing.cause
+    assert placement is not None
+    remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else NOTHING
+    verdict = "fits" if cause is None else word_of(cause)
     copies: int | None
     ever: int | None
     if placement.unknown or (cause is not None and cause.finding.status in ("unknown", "error")):
@@ -113,10 +145,11 @@ def pod_feasibility(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject:
         copies = _pod_copies(view, pod, placement, problem)
         ever = _pod_copies(view, pod, placement, replace(problem, in_use=NOTHING_HELD) if problem is not None else None)
     notes = (f"not checked yet: {', '.join(placement.unchecked)}",) if placement.unchecked else ()
-    return Feasibility(subject, claims, pod, verdict, answers, copies, ever, cause, *remedies, (*_with_others(view, pod), *notes))
+    assumptions = (*with_others(view, pod), *notes)
+    return Feasibility(subject, standing.claims, pod, verdict, standing.nodes, copies, ever, cause, *remedies, assumptions)
 
 
-def _with_others(view: ClusterView, pod: Pod) -> tuple[str, ...]:
+def with_others(view: ClusterView, pod: Pod) -> tuple[str, ...]:
     """That a pod of a group is judged without the others of it."""
     gang = gang_of(view, pod)
     if gang is None:
@@ -148,7 +181,7 @@ def _judge(view: ClusterView, problem: AllocationProblem, outcomes: Mapping[str,
     return device_cause(view, problem, nodes, len(nodes))
 
 
-def _word(cause: Cause) -> str:
+def word_of(cause: Cause) -> str:
     if cause.finding.code == "RELEASE_MISSES":
         return "missed by this release"
     status = cause.finding.status
@@ -157,7 +190,7 @@ def _word(cause: Cause) -> str:
 
 def _answer(node: str, outcome: Outcome) -> NodeAnswer:
     if isinstance(outcome, Allocated):
-        return NodeAnswer(node, True, devices_of(outcome.allocations))
+        return NodeAnswer(node, True, devices_of(outcome.allocations), taken=_taken(outcome.allocations))
     if isinstance(outcome, Aborted):
         return NodeAnswer(node, False, why=outcome.message)
     if isinstance(outcome, Unknown):
@@ -167,12 +200,17 @@ def _answer(node: str, outcome: Outcome) -> NodeAnswer:
 
 def _pod_answer(node: str, fits: bool, outcome: Outcome | None, reasons: Sequence[str]) -> NodeAnswer:
     if fits:
-        return NodeAnswer(node, True, devices_of(outcome.allocations) if isinstance(outcome, Allocated) else ())
+        allocations = outcome.allocations if isinstance(outcome, Allocated) else ()
+        return NodeAnswer(node, True, devices_of(allocations), taken=_taken(allocations))
     return NodeAnswer(node, False, why=", ".join(reasons))
 
 
 def devices_of(allocations: Sequence[Allocation]) -> tuple[str, ...]:
     return tuple(result.device for allocation in allocations for result in allocation.results)
+
+
+def _taken(allocations: Sequence[Allocation]) -> tuple[DeviceId, ...]:
+    return tuple(result.id for allocation in allocations for result in allocation.results)
 
 
 def occupy(problem: AllocationProblem, outcome: Allocated) -> AllocationProblem:

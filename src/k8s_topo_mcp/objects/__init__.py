@@ -28,11 +28,14 @@ from .condition import Condition, find_condition
 from .container import NO_RESOURCES, Container, ContainerClaim, ContainerPort, ContainerState, ResourceRequirements, Resources
 from .decoding import DecodeError, Json, string
 from .event import Event, decode_event
+from .inference import InferencePool, decode_inference_pool
 from .kueue import (
     ClusterQueue,
+    KueueTopology,
     KueueWorkload,
     LocalQueue,
     decode_cluster_queue,
+    decode_kueue_topology,
     decode_kueue_workload,
     decode_local_queue,
 )
@@ -203,6 +206,9 @@ KINDS: Mapping[tuple[str, str], KindEntry] = {
     ("kueue.x-k8s.io", "Workload"): KindEntry(KueueWorkload, decode_kueue_workload),
     ("kueue.x-k8s.io", "LocalQueue"): KindEntry(LocalQueue, decode_local_queue),
     ("kueue.x-k8s.io", "ClusterQueue"): KindEntry(ClusterQueue, decode_cluster_queue),
+    ("kueue.x-k8s.io", "Topology"): KindEntry(KueueTopology, decode_kueue_topology),
+    ("inference.networking.k8s.io", "InferencePool"): KindEntry(InferencePool, decode_inference_pool),
+    ("inference.networking.x-k8s.io", "InferencePool"): KindEntry(InferencePool, decode_inference_pool),
     ("resource.nvidia.com", "ComputeDomain"): KindEntry(ComputeDomain, decode_compute_domain),
     ("resource.nvidia.com", "ComputeDomainClique"): KindEntry(ComputeDomainClique, decode_compute_domain_clique),
     **{kind: KindEntry(CustomOwner, decode_custom_owner) for kind in sorted(CUSTOM_KINDS)},
@@ -282,9 +288,11 @@ __all__ = [
     "ExtendedResourceMapping",
     "GroupSpec",
     "GroupTemplate",
+    "InferencePool",
     "Job",
     "Json",
     "KindEntry",
+    "KueueTopology",
     "KueueWorkload",
     "LabelSelector",
     "Lease",

@@ -1,6 +1,7 @@
-"""Kueue: Workload, LocalQueue, ClusterQueue (kueue.x-k8s.io v1beta1 and v1beta2, apis/kueue).
+"""Kueue: Workload, LocalQueue, ClusterQueue, Topology (kueue.x-k8s.io v1alpha1, v1beta1 and v1beta2, apis/kueue).
 
-Thin: in which queue a workload stands, what Kueue last said of it, whether a queue takes anything. Flavors and amounts are not kept.
+Thin: in which queue a workload stands, what Kueue last said of it, whether a queue takes anything, which node labels it takes for levels of
+the network. Flavors and amounts are not kept.
 """
 
 from __future__ import annotations
@@ -73,6 +74,16 @@ class ClusterQueue(ApiObject):
     conditions: tuple[Condition, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class KueueTopology(ApiObject):
+    """A Topology: the node labels that say where a node stands, coarse to fine; the last may be the hostname."""
+
+    KIND: ClassVar[str] = "Topology"
+    NAMESPACED: ClassVar[bool] = False
+
+    levels: tuple[str, ...] = ()
+
+
 def _check(source: Json) -> AdmissionCheckState:
     return AdmissionCheckState(string(source, "name"), string(source, "state"), string(source, "message"))
 
@@ -111,3 +122,9 @@ def decode_cluster_queue(item: Json) -> ClusterQueue:
     return ClusterQueue(
         decode_metadata(item, namespaced=False), string(spec, "stopPolicy") or "None", each(status, "conditions", decode_condition)
     )
+
+
+def decode_kueue_topology(item: Json) -> KueueTopology:
+    """A Topology out of its JSON."""
+    labels = each(mapping(item, "spec"), "levels", lambda level: intern(string(level, "nodeLabel")))
+    return KueueTopology(decode_metadata(item, namespaced=False), tuple(label for label in labels if label))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ class Caption:
     scope: str
     headline: str
     basis: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def _mermaid_drawing(caption: Caption, room: int) -> Drawing:
     def written(line: Line) -> str:
         return mermaid.node(line.number, line.parent, _label(line), line.row.state)
 
-    comments = (caption.headline, f"basis {caption.basis}")
+    comments = (caption.headline, *caption.notes, f"basis {caption.basis}")
     empty = escaped_cost(mermaid.chart((), comments))
     return Drawing(
         room - empty,
@@ -86,9 +87,12 @@ DRAWINGS: Mapping[str, Callable[[Caption, int], Drawing]] = {
 }
 
 
-def graph_text(graph: Any, caption: Caption, folded: bool) -> str:
-    """A graph in networkx's node-link format."""
-    data = node_link(graph, scope=caption.scope, headline=caption.headline, folded=folded, basis=caption.basis)
+def graph_text(graph: Any, caption: Caption, folded: bool, left_out: Sequence[str] = ()) -> str:
+    """A graph in networkx's node-link format; `left_out` names attributes that it has no room for."""
+    about: dict[str, Any] = {"scope": caption.scope, "headline": caption.headline, "folded": folded, "basis": caption.basis}
+    if caption.notes:
+        about["highlight"] = list(caption.notes)
+    data = node_link(graph, **about, **({"left_out": list(left_out)} if left_out else {}))
     return json.dumps(_cleaned(data), ensure_ascii=False, separators=(",", ":"))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Literal, cast
 
@@ -22,15 +23,18 @@ from k8s_topo_mcp.tools.errors import Ambiguous, NotFound
 from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Next, Part
 from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.tools.topology_drawings import DRAWINGS, Caption, escaped_cost, graph_text, page, whole
+from k8s_topo_mcp.tools.topology_highlight import Highlight, Lit, highlight_lines, light
 from k8s_topo_mcp.topology.cautions import cautions
-from k8s_topo_mcp.topology.closeup import Depth, claim_rows, device_rows, node_row, pod_rows, unbound_rows, zombie_rows
-from k8s_topo_mcp.topology.domains import WORDS as LEVEL_WORDS
-from k8s_topo_mcp.topology.graph import hardware_graph
+from k8s_topo_mcp.topology.closeup import NO_MARKS, Depth, claim_rows, device_rows, node_row, pod_rows, unbound_rows, zombie_rows
+from k8s_topo_mcp.topology.domains import words as level_words
+from k8s_topo_mcp.topology.graph import LEFT_OUT, hardware_graph, lean
 from k8s_topo_mcp.topology.hardware import Hardware, NodeHardware, hardware
 from k8s_topo_mcp.topology.largest import Largest, largest
 from k8s_topo_mcp.topology.outlook import DETAILS, Detail, outlook
+from k8s_topo_mcp.topology.podsets import podset_rows
+from k8s_topo_mcp.topology.pool import pool_rows
 from k8s_topo_mcp.topology.rows import Row
-from k8s_topo_mcp.topology.scopes import AmbiguousScope, ScopeError, Selection, resolve
+from k8s_topo_mcp.topology.scopes import KEYS, AmbiguousScope, ScopeError, Selection, resolve
 from k8s_topo_mcp.topology.shapes import Shape, shapes
 from k8s_topo_mcp.topology.totals import Totals, gaps, totals
 from k8s_topo_mcp.topology.words import WORDS as STATE_WORDS
@@ -47,20 +51,24 @@ class Input(Arguments):
     """What to look at, how closely, and drawn how."""
 
     scope: str = Field(
-        default="cluster", description="cluster, zone/NAME, shape/NAME, node/NAME, pod/NS/NAME, claim/NS/NAME, or a path from an answer"
+        default="cluster",
+        description="cluster, zone|shape|node/NAME, pod|claim|queue/NS/NAME, workload/KIND/NS/NAME, zombies, or a path from an answer",
     )
+    highlight: str | None = Field(default=None, description="pod/NS/NAME or claim/NS/NAME: what it holds or could hold, what is in the way")
     depth: Literal["auto", "node", "numa", "root", "device"] = "auto"
     format: Literal["text", "mermaid", "json"] = "text"
     cursor: str | None = None
 
 
 class DeviceKind(Part):
-    """One kind of device: how many by state, and the most that is free in one place (absent: no device publishes that place)."""
+    """One kind of device: how many by state, how many are free on nodes that are open, and the most of these in one place (absent: no
+    device publishes that place)."""
 
     kind: str
     driver: str
     total: int
     states: dict[str, int]
+    free_on_open_nodes: int | None = None
     largest_free: dict[str, int] | None = None
 
 
@@ -69,6 +77,7 @@ class Output(Answer):
 
     scope: str = ""
     headline: str = ""
+    highlight: Highlight | None = None
     devices: tuple[DeviceKind, ...] = ()
     held_by: dict[str, int] = Field(default_factory=dict[str, int])
     unknown: tuple[str, ...] = ()
@@ -101,25 +110,21 @@ def answer(view: ClusterView, question: Input) -> Output:
     """Resolve the scope, choose the finest picture that fits, draw it."""
     facts = hardware(view)
     shape_of = view.memo("topology.shapes", lambda: shapes(facts.nodes))
-    try:
-        selection = resolve(view, facts, shape_of, question.scope)
-    except AmbiguousScope as error:
-        raise Ambiguous(clean(str(error), 500)) from None
-    except ScopeError as error:
-        text, about = clean(str(error), 500), error.missing
-        if about is None:
-            raise NotFound(text) from None
-        raise unread.missing(view, about.kind, clean(question.scope, 200), about.namespace, text) from None
-    pictures = _pictures(view, facts, shape_of, selection, question.depth)
+    selection = _selected(view, facts, shape_of, question.scope)
+    lit = _lit(view, facts, shape_of, question.highlight)
+    pictures = _pictures(view, facts, shape_of, selection, question.depth, lit)
     frame = _frame(view, facts, shape_of, selection)
+    if lit is not None:
+        frame = frame.model_copy(update={"highlight": lit.highlight})
     room = ANSWER - RESERVE - _cost(frame)
     if room < ANSWER // 3:
         frame = frame.model_copy(update={"devices": frame.devices[:1], "open": (), "unknown": frame.unknown[:1], "held_by": {}})
         room = ANSWER - RESERVE - _cost(frame)
-    caption = Caption(frame.scope, frame.headline, bases.line(frame.basis))
+    notes = tuple(highlight_lines(frame.highlight)) if frame.highlight is not None else ()
+    caption = Caption(frame.scope, frame.headline, bases.line(frame.basis), notes)
     drawing = DRAWINGS[question.format](caption, room)
     if question.format == "json":
-        text = _whole_graph(caption, selection, shape_of, drawing.room, question.depth)
+        text = _whole_graph(view, caption, selection, shape_of, drawing.room, question.depth)
         if text is not None:
             return _drawn(frame, text, question, None)
     start = paging.position(view, TOOL.name, question)
@@ -133,6 +138,28 @@ def answer(view: ClusterView, question: Input) -> Output:
     return _drawn(frame, drawing.draw(shown), question, more)
 
 
+def _selected(view: ClusterView, facts: Hardware, shape_of: Mapping[str, Shape], scope: str) -> Selection:
+    try:
+        return resolve(view, facts, shape_of, scope)
+    except AmbiguousScope as error:
+        raise Ambiguous(clean(str(error), 500)) from None
+    except ScopeError as error:
+        text, about = clean(str(error), 500), error.missing
+        if about is None:
+            raise NotFound(text) from None
+        raise unread.missing(view, about.kind, clean(scope, 200), about.namespace, text) from None
+
+
+def _lit(view: ClusterView, facts: Hardware, shape_of: Mapping[str, Shape], highlight: str | None) -> Lit | None:
+    if highlight is None or not highlight.strip():
+        return None
+    given = highlight.strip().strip("/")
+    # "namespace/name" is a pod, as everywhere.
+    scope = given if given.partition("/")[0] in KEYS else f"pod/{given}"
+    key = ("topology.highlight", scope)
+    return view.memo(key, lambda: light(view, _selected(view, facts, shape_of, scope)))
+
+
 def _drawn(frame: Output, picture: str, question: Input, cursor: str | None) -> Output:
     return frame.drawn(picture, question.format != "text", cursor)
 
@@ -141,7 +168,7 @@ def _drawn(frame: Output, picture: str, question: Input, cursor: str | None) -> 
 
 
 def _pictures(
-    view: ClusterView, facts: Hardware, shape_of: Mapping[str, Shape], selection: Selection, depth: str
+    view: ClusterView, facts: Hardware, shape_of: Mapping[str, Shape], selection: Selection, depth: str, lit: Lit | None
 ) -> Sequence[Callable[[], Iterable[Row]]]:
     """The pictures that answer the question, finest first, each made when it is called for."""
 
@@ -149,6 +176,10 @@ def _pictures(
         shape = shape_of[node.name]
         return f"{shape.name} ({shape.words})"
 
+    def note(node: NodeHardware) -> str:
+        return lit.note(node) if lit is not None else ""
+
+    marks = lit.devices if lit is not None else NO_MARKS
     makers: list[Callable[[], Iterable[Row]]]
     near: tuple[Depth, ...] = (cast(Depth, depth),) if depth != "auto" else ("device", "root", "numa")
     match selection.focus:
@@ -161,32 +192,45 @@ def _pictures(
                 details = details[1:]
             level: Depth = "node" if depth == "auto" else cast(Depth, depth)
             apart = unbound_rows(facts) if selection.path == "cluster" else ()
-            makers = [
-                lambda detail=detail: chain(outlook(selection.nodes, shape_of, selection.path, detail, level), apart) for detail in details
-            ]
+            path = selection.path
+
+            def looked_at(detail: Detail) -> Iterable[Row]:
+                return chain(outlook(selection.nodes, shape_of, path, detail, level, note), apart)
+
+            makers = [partial(looked_at, detail) for detail in details]
         case "node":
-            makers = [lambda step=step: (node_row(selection.nodes[0], words(selection.nodes[0]), step),) for step in near]
+            node = selection.nodes[0]
+            makers = [lambda step=step: (node_row(node, words(node), step, marks=marks),) for step in near]
         case "pod":
             pod = selection.pod
-            makers = [lambda step=step: pod_rows(view, facts, pod, step, words) if pod is not None else () for step in near]
+            makers = [lambda step=step: pod_rows(view, facts, pod, step, words, marks) if pod is not None else () for step in near]
         case "claim":
             claim = selection.claim
-            makers = [lambda step=step: claim_rows(view, facts, claim, step, words) if claim is not None else () for step in near]
+            makers = [lambda step=step: claim_rows(view, claim, step, words, marks) if claim is not None else () for step in near]
         case "device":
             device = selection.device
             makers = [lambda: device_rows(device, next(iter(selection.nodes), None)) if device is not None else ()]
+        case "pool":
+            makers = [lambda: pool_rows(selection.path, selection.nodes, selection.unbound)]
+        case "pods":
+            makers = [lambda: podset_rows(view, selection.path, selection.about, selection.pods)]
         case "zombies":
             makers = [lambda: zombie_rows(facts)]
     return makers
 
 
-def _whole_graph(caption: Caption, selection: Selection, shape_of: Mapping[str, Shape], room: int, depth: str) -> str | None:
+def _whole_graph(
+    view: ClusterView, caption: Caption, selection: Selection, shape_of: Mapping[str, Shape], room: int, depth: str
+) -> str | None:
     """The graph itself, every device a node, where it is small enough; else None."""
     if selection.focus not in ("node", "nodes") or (selection.focus == "nodes" and depth != "device"):
         return None
     if sum(len(node.devices) for node in selection.nodes) > 64:
         return None
-    text = graph_text(hardware_graph(selection.nodes, shape_of), caption, folded=False)
+    graph = hardware_graph(selection.nodes, shape_of, view)
+    text = graph_text(graph, caption, folded=False)
+    if escaped_cost(text) > room:
+        text = graph_text(lean(graph), caption, folded=False, left_out=LEFT_OUT)
     return text if escaped_cost(text) <= room else None
 
 
@@ -201,7 +245,7 @@ def _frame(view: ClusterView, facts: Hardware, shape_of: Mapping[str, Shape], se
 
 def _new_frame(view: ClusterView, facts: Hardware, shape_of: Mapping[str, Shape], selection: Selection) -> Output:
     basis = bases.basis(view)
-    shown = selection.nodes if selection.focus in ("nodes", "node", "zombies") else ()
+    shown = selection.nodes if selection.focus in ("nodes", "node", "pool", "zombies") else ()
     sums = totals(shown, shape_of)
     whole = selection.path == "cluster"
     unknown: list[str] = [*_unread(view), *(gaps(facts) if whole else ())]
@@ -250,8 +294,10 @@ def _headline(selection: Selection, sums: Totals, told: bool) -> str:
             subject = "" if selection.path == "cluster" else f"{clean(selection.path, 120)}: "
             kinds = f", {plural(sums.shapes, 'shape')}"
             return f"{subject}{plural(sums.nodes, 'node')}{zones}{kinds}; {_accelerators(sums, told)}"
-        case "node":
+        case "node" | "pool":
             return f"{clean(selection.path, 200)}: {_accelerators(sums, told)}"
+        case "pods":
+            return f"{clean(selection.path, 200)}: {plural(len(selection.pods), 'pod')}"
         case "zombies":
             count = sums.accelerators.get("zombie", 0)
             return f"{plural(count, 'accelerator')} held by claims whose pods are gone"
@@ -286,6 +332,7 @@ def _kinds(sums: Totals, most: tuple[Largest, ...]) -> tuple[DeviceKind, ...]:
                 driver=clean(kind.driver, 60),
                 total=total,
                 states={state: states[state] for state in STATE_WORDS if states.get(state)},
+                free_on_open_nodes=entry.free if entry is not None else None,
                 largest_free=places,
             )
         )
@@ -341,6 +388,8 @@ def text(output: Output) -> str:
     if output.stands_alone:
         return output.picture
     parts = [output.headline]
+    if output.highlight is not None:
+        parts += highlight_lines(output.highlight)
     if output.picture:
         parts.append(output.picture)
     largest_words = [_largest_words(kind) for kind in output.devices if kind.largest_free is not None]
@@ -369,8 +418,10 @@ def _argument(name: str, value: object) -> str:
 
 def _largest_words(kind: DeviceKind) -> str:
     places = kind.largest_free or {}
-    words = {"node": "a node", "numa": "a NUMA node", "root": "a root", **{level: f"a {word}" for level, word in LEVEL_WORDS.items()}}
-    return f"{kind.kind} " + ", ".join(f"{count:,} {words[place]}" for place, count in places.items() if place in words)
+    own = {"node": "node", "numa": "NUMA node", "root": "root"}
+    words = {place: own.get(place) or clean(level_words(place), 40) for place in places}
+    most = ", ".join(f"{count:,} a {words[place]}" for place, count in places.items())
+    return f"{kind.kind} {most} (of {kind.free_on_open_nodes or 0:,})"
 
 
 def _states(kind: DeviceKind) -> str:
@@ -385,7 +436,7 @@ TOOL = Tool(
         What the accelerator hardware looks like and what is free: zone, rack, NVLink domain, node, NUMA node, PCIe root, device, holder.
         Use it for "where are free GPUs", "which GPUs share a root or NIC", "how fragmented are we", "who uses node X". `scope`: cluster
         (default, equal nodes folded, any size under 1,500 tokens), node/NAME, pod/NS/NAME, claim/NS/NAME, or a path printed by an earlier
-        answer. To learn why a pod is stuck use explain_pending; do not infer it from this picture.
+        answer. `highlight` marks one pod or claim. To learn why a pod is stuck use explain_pending; do not infer it from this picture.
         """.split()
     ),
     input=Input,

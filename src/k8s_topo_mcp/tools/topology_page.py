@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from k8s_topo_mcp.rendering import clean
@@ -10,16 +9,19 @@ from k8s_topo_mcp.rendering.page import page
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools.errors import NotFound
 from k8s_topo_mcp.tools.topology_graph import Input, answer
-from k8s_topo_mcp.topology.domains import LEVEL_NAMES
 from k8s_topo_mcp.topology.domains import WORDS as LEVEL_WORDS
-from k8s_topo_mcp.topology.graph import hardware_graph, node_link
-from k8s_topo_mcp.topology.hardware import NodeHardware, hardware
+from k8s_topo_mcp.topology.graph import cluster_graph, hardware_graph, node_link
+from k8s_topo_mcp.topology.groups import GROUP_WORDS
+from k8s_topo_mcp.topology.hardware import hardware
 from k8s_topo_mcp.topology.scopes import resolve
 from k8s_topo_mcp.topology.shapes import shapes
 from k8s_topo_mcp.topology.words import WORDS as STATE_WORDS
 from k8s_topo_mcp.view import ClusterView
 
-TYPE_WORDS = {**LEVEL_WORDS, "numa": "NUMA node", "root": "PCIe root"}
+TYPE_WORDS = {
+    **LEVEL_WORDS, **GROUP_WORDS, "numa": "NUMA node", "root": "PCIe root",
+    "clusterqueue": "ClusterQueue", "inferencepool": "InferencePool",
+}  # fmt: skip
 """Types that have another name for readers."""
 
 
@@ -47,16 +49,14 @@ def topology_page(view: ClusterView, scope: str = "cluster") -> TopologyPage:
     selection = resolve(view, facts, shape_of, scope)
     is_part = selection.focus in ("nodes", "node")
     nodes = selection.nodes if is_part else facts.nodes
-    graph = hardware_graph(nodes, shape_of)
-    for identity, role in _roles(nodes):
-        graph.nodes[identity].setdefault("role", role)
+    graph = hardware_graph(nodes, shape_of, view) if is_part and selection.path != "cluster" else cluster_graph(view)
     about = {
         "scope": selection.path if is_part else "cluster",
         "headline": said.headline,
         "basis": bases.line(said.basis),
         "states": list(STATE_WORDS.items()),
         "types": TYPE_WORDS,
-        "places": LEVEL_NAMES,
+        "places": facts.levels,
         "notes": list(said.unknown),
     }
     if not is_part:
@@ -68,12 +68,3 @@ def topology_page(view: ClusterView, scope: str = "cluster") -> TopologyPage:
             raise NotFound(f"{clean(selection.path, 300)} has no device of any node, so no page opens at it. Right: a page without SCOPE.")
         about["open"] = selection.path
     return TopologyPage(page({**node_link(graph), "graph": about}), len(nodes), sum(len(node.devices) for node in nodes))
-
-
-def _roles(nodes: Iterable[NodeHardware]) -> Iterator[tuple[str, str]]:
-    """What every device is for, by its id in the graph: the page counts accelerators as the headline does."""
-    for node in nodes:
-        for device in node.devices:
-            yield f"device/{device.id}", device.kind.role
-        for entry in node.plugin:
-            yield f"node/{node.name}/resource/{entry.name}", entry.role

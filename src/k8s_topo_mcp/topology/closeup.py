@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -12,15 +12,20 @@ from k8s_topo_mcp.objects.resource_slice import Attribute, Device, DeviceId
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of, pods_of_claim
 
-from .domains import WORDS
-from .hardware import Hardware, NodeHardware, PlacedDevice
+from .domains import words as level_words
 from .holdings import Holder, holder_of
 from .joins import Kind
+from .location import located
+from .placed import Hardware, NodeHardware, PlacedDevice
 from .rows import Row, fold
 from .words import counted, few, holders, number, state, summary
 
 Depth = Literal["node", "numa", "root", "device"]
 DEPTHS: tuple[Depth, ...] = ("node", "numa", "root", "device")
+
+Marks = Mapping[DeviceId, str]
+"""What is to be said of single devices besides their state."""
+NO_MARKS: Marks = {}
 
 
 def status(node: NodeHardware, who: bool = True) -> str:
@@ -36,13 +41,19 @@ def status(node: NodeHardware, who: bool = True) -> str:
     return few(parts if kinds else [*parts, "no accelerators"], "kinds")
 
 
-def node_row(node: NodeHardware, words: str, depth: Depth, kept: Callable[[PlacedDevice], bool] = lambda device: True) -> Row:
+def node_row(
+    node: NodeHardware,
+    words: str,
+    depth: Depth,
+    kept: Callable[[PlacedDevice], bool] = lambda device: True,
+    marks: Marks = NO_MARKS,
+) -> Row:
     """A node with what is in it, as far as `kept`."""
-    places = ", ".join(f"{WORDS[level]} {value}" for level, value in node.places.items())
+    places = ", ".join(f"{level_words(level)} {value}" for level, value in node.places.items())
     devices = [device for device in node.devices if kept(device)]
     everything = len(devices) == len(node.devices)
-    rows = (*inside(node, devices, depth), *(_plugin_rows(node) if everything else ()))
-    text = f"{words}; {status(node, who=depth == 'node')}" + (f"; {places}" if places else "; no place labels")
+    rows = (*inside(node, devices, depth, marks), *(_plugin_rows(node) if everything else ()))
+    text = f"{words}; {status(node, who=depth == 'node')}" + (f"; {places}" if places else "; place not published")
     return Row("node", text, (node.name,), path=f"node/{node.name}", children=rows)
 
 
@@ -57,7 +68,7 @@ def _plugin_rows(node: NodeHardware) -> Iterable[Row]:
         )
 
 
-def inside(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth) -> tuple[Row, ...]:
+def inside(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth, marks: Marks = NO_MARKS) -> tuple[Row, ...]:
     """The NUMA nodes, roots and devices of a node down to `depth`."""
     if depth == "node" or not devices:
         return ()
@@ -65,27 +76,27 @@ def inside(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth) ->
     for device in devices:
         groups.setdefault(device.spot.numa, []).append(device)
     if set(groups) == {None}:
-        return _roots(node, devices, depth) if depth != "numa" else (Row("numa", f"NUMA not published; {summary(devices)}"),)
+        return _roots(node, devices, depth, marks) if depth != "numa" else (Row("numa", f"NUMA not published; {summary(devices)}"),)
     rows: list[Row] = []
     for numa in sorted(groups, key=lambda number: (number is None, number or 0)):
         members = groups[numa]
-        children = _roots(node, members, depth) if depth != "numa" else ()
+        children = _roots(node, members, depth, marks) if depth != "numa" else ()
         text = f"NUMA not published; {summary(members)}" if numa is None else summary(members)
         name = () if numa is None else (f"numa {numa}",)
         rows.append(Row("numa", text, name, path="" if numa is None else f"node/{node.name}/numa/{numa}", children=children))
     return tuple(rows)
 
 
-def _roots(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth) -> tuple[Row, ...]:
+def _roots(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth, marks: Marks) -> tuple[Row, ...]:
     groups: dict[tuple[str, ...] | None, list[PlacedDevice]] = {}
     for device in devices:
         groups.setdefault(device.spot.roots, []).append(device)
     if set(groups) == {None}:
-        return _devices(devices) if depth == "device" else (Row("root", f"root not published; {summary(devices)}"),)
+        return _devices(devices, marks) if depth == "device" else (Row("root", f"root not published; {summary(devices)}"),)
     rows: list[Row] = []
     for roots in sorted(groups, key=lambda roots: (roots is None, roots or ())):
         members = groups[roots]
-        children = _devices(members) if depth == "device" else ()
+        children = _devices(members, marks) if depth == "device" else ()
         row = Row("root", "" if children else summary(members), children=children)
         if roots is None:
             row = replace(row, text=f"root not published; {row.text}".removesuffix("; "))
@@ -97,12 +108,14 @@ def _roots(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth) ->
     return tuple(rows)
 
 
-def _devices(devices: Iterable[PlacedDevice]) -> tuple[Row, ...]:
-    return fold(_device(device) for device in devices)
+def _devices(devices: Iterable[PlacedDevice], marks: Marks) -> tuple[Row, ...]:
+    return fold(_device(device, marks) for device in devices)
 
 
-def _device(device: PlacedDevice) -> tuple[Hashable, Row]:
+def _device(device: PlacedDevice, marks: Marks) -> tuple[Hashable, Row]:
     text = f"{device.kind.label} {state(device)}"
+    noted = dict.fromkeys(marks[part.id] for part in (device, *device.parts) if part.id in marks) if marks else {}
+    text = "; ".join((text, *noted))
     return (device.kind, text), Row("device", text, (device.name,), path=f"device/{device.id}", state=device.state)
 
 
@@ -110,7 +123,7 @@ def _device(device: PlacedDevice) -> tuple[Hashable, Row]:
 
 
 def claim_rows(
-    view: ClusterView, facts: Hardware, claim: ResourceClaim, depth: Depth, words: Callable[[NodeHardware], str]
+    view: ClusterView, claim: ResourceClaim, depth: Depth, words: Callable[[NodeHardware], str], marks: Marks = NO_MARKS
 ) -> tuple[Row, ...]:
     """A claim: what it holds and where, with the devices beside it."""
     holder = holder_of(view, claim)
@@ -119,32 +132,18 @@ def claim_rows(
         whom = ", ".join(pod.full_name for pod in pods[:3]) or "no pod"
         return (Row("claim", f"not allocated: asks {asked(claim)}; wanted by {whom}", (f"claim {claim.full_name}",)),)
     own = {result.id for result in claim.allocation.results}
-    places = _places(facts, own)
+    places = located(view, own)
     found = [device for _, devices in places for device in devices]
     where = ", ".join(node.name for node, _ in places) or "no node that is known"
     text = f"allocated {number(len(own), 'device')} on {where}; {holder.words}{_alignment(found)}"
     missing = len(own) - sum(1 for device in found for entry in (device, *device.parts) if entry.id in own)
     if missing:
         text += f"; {number(missing, 'device')} of it not on any node's slices"
-    rows = tuple(_around(node, devices, depth, words(node)) for node, devices in places)
+    rows = tuple(_around(node, devices, depth, words(node), marks) for node, devices in places)
     return (Row("claim", text, (f"claim {claim.full_name}",), path=f"claim/{claim.full_name}", children=rows),)
 
 
-def _places(facts: Hardware, own: set[DeviceId]) -> list[tuple[NodeHardware, list[PlacedDevice]]]:
-    pools = {(entry.driver, entry.pool) for entry in own}
-    places: list[tuple[NodeHardware, list[PlacedDevice]]] = []
-    for node in facts.nodes:
-        found = [
-            device
-            for device in node.devices
-            if (device.pool.driver, device.pool.name) in pools and any(entry.id in own for entry in (device, *device.parts))
-        ]
-        if found:
-            places.append((node, found))
-    return places
-
-
-def _around(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth, words: str) -> Row:
+def _around(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth, words: str, marks: Marks) -> Row:
     """The node, narrowed to the NUMA nodes and roots where the devices sit."""
     roots = {root for device in devices for root in device.spot.roots or ()}
     numas = {device.spot.numa for device in devices}
@@ -154,7 +153,7 @@ def _around(node: NodeHardware, devices: Sequence[PlacedDevice], depth: Depth, w
             return True
         return bool(roots.intersection(device.spot.roots or ())) if roots else device.spot.numa in numas
 
-    return node_row(node, words, depth, beside)
+    return node_row(node, words, depth, beside, marks)
 
 
 def _alignment(devices: Sequence[PlacedDevice]) -> str:
@@ -176,12 +175,14 @@ def asked(claim: ResourceClaim) -> str:
     return ", ".join(words) or "nothing"
 
 
-def pod_rows(view: ClusterView, facts: Hardware, pod: Pod, depth: Depth, words: Callable[[NodeHardware], str]) -> tuple[Row, ...]:
+def pod_rows(
+    view: ClusterView, facts: Hardware, pod: Pod, depth: Depth, words: Callable[[NodeHardware], str], marks: Marks = NO_MARKS
+) -> tuple[Row, ...]:
     """A pod: its claims with what they hold, and what it requests of device plugins."""
     children: list[Row] = []
     for entry in claims_of(view, pod):
         if entry.claim is not None:
-            children.extend(claim_rows(view, facts, entry.claim, depth, words))
+            children.extend(claim_rows(view, entry.claim, depth, words, marks))
         elif entry.needed:
             children.append(Row("claim", "named by the pod, not there" if entry.name else "not made yet", (f"claim {entry.name or '?'}",)))
     node = facts.node(pod.node_name) if pod.node_name else None

@@ -1,13 +1,24 @@
-"""Zone, block, rack, NVLink domain: where a node stands, by its labels.
+"""Zone, block, rack, NVLink domain: where a node stands, by its labels, else by what a driver on it publishes of its place.
 
-No driver publishes NVLink, XGMI or rack as a device attribute (hardware-facts.md §0.5), so these come from node labels alone: a node
-without the label stands in an unknown place, not in a place of its own. Table: hardware-facts.md §4–6 and §9, coarse to fine.
+No driver publishes NVLink, XGMI or ICI links between devices (hardware-facts.md §0.5), so these come from the node's place alone: a node
+without one stands in an unknown place, not in a place of its own. Tables: hardware-facts.md §2.4, §2.11, §4–6 and §9, coarse to fine.
+What Kueue's Topology objects take for levels is added to them, in their order (kueue.x-k8s.io Topology, spec.levels).
+
+Left out: hostname and cloud.google.com/gce-topology-host, which name the node itself; topology.k8s.aws/capacity-block-id, which says what
+was bought, not where it stands (`groups`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from k8s_topo_mcp.objects.kueue import KueueTopology
+from k8s_topo_mcp.objects.resource_slice import ResourceSlice
+from k8s_topo_mcp.view import ClusterView, derived
+
+from .groups import GROUP_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,25 +37,182 @@ LEVELS: tuple[Level, ...] = (
     Level("layer1", "topology.k8s.aws/network-node-layer-1", "network layer 1", "AWS EKS node topology labels"),
     Level("layer2", "topology.k8s.aws/network-node-layer-2", "network layer 2", "AWS EKS node topology labels"),
     Level("layer3", "topology.k8s.aws/network-node-layer-3", "network layer 3", "AWS EKS node topology labels"),
+    Level("island", "oci.oraclecloud.com/rdma.hpc_island_id", "HPC island", "oracle-quickstart/oci-hpc-oke RDMA topology labels"),
+    Level("block", "topology.gke.io/cluster", "block", "older GKE topology daemon"),
     Level("block", "cloud.google.com/gce-topology-block", "block", "GoogleCloudPlatform/cluster-toolkit kueue-configuration"),
-    Level("subblock", "cloud.google.com/gce-topology-subblock", "sub-block", "GoogleCloudPlatform/cluster-toolkit kueue-configuration"),
     Level("block", "oci.oraclecloud.com/host.network_block_id", "block", "OCI host labels"),
+    Level("block", "oci.oraclecloud.com/rdma.network_block_id", "block", "oracle-quickstart/oci-hpc-oke RDMA topology labels"),
+    Level("subblock", "cloud.google.com/gce-topology-subblock", "sub-block", "GoogleCloudPlatform/cluster-toolkit kueue-configuration"),
+    Level("localblock", "oci.oraclecloud.com/rdma.local_block_id", "local block", "oracle-quickstart/oci-hpc-oke RDMA topology labels"),
     Level("rack", "oci.oraclecloud.com/host.rack_id", "rack", "OCI host labels"),
     Level("rack", "topology.gke.io/rack", "rack", "older GKE topology daemon"),
+    Level("tier2", "network.topology.nvidia.com/tier-2", "fabric tier 2", "NVIDIA/topograph, before fabric.topograph.run"),
     Level("tier2", "fabric.topograph.run/tier-2", "fabric tier 2", "NVIDIA/topograph docs/reference/node-labels.md"),
+    Level("tier1", "network.topology.nvidia.com/tier-1", "fabric tier 1", "NVIDIA/topograph, before fabric.topograph.run"),
     Level("tier1", "fabric.topograph.run/tier-1", "fabric tier 1", "NVIDIA/topograph docs/reference/node-labels.md"),
+    Level("tier0", "network.topology.nvidia.com/tier-0", "fabric tier 0", "NVIDIA/topograph, before fabric.topograph.run"),
     Level("tier0", "fabric.topograph.run/tier-0", "fabric tier 0", "NVIDIA/topograph docs/reference/node-labels.md"),
     Level("cube", "cloud.google.com/gke-tpu-partition-4x4x4-id", "TPU cube", "AI-Hypercomputer/xpk templates"),
     Level("ultraserver", "topology.k8s.aws/ultraserver-id", "UltraServer", "AWS EKS node topology labels"),
     Level("ultraserver", "neuron.amazonaws.com/ultraserver-server-id-4", "UltraServer", "AWS Neuron docs"),
+    Level("interconnect", "azure.dra.net/interconnectGroupId", "interconnect group", "kubernetes-sigs/dranet cloud attributes"),
+    Level("domain", "network.topology.nvidia.com/accelerator", "accelerator domain", "NVIDIA/topograph, before fabric.topograph.run"),
     Level("domain", "accelerator.topograph.run/domain", "accelerator domain", "NVIDIA/topograph docs/reference/node-labels.md"),
     Level("domain", "nvidia.com/gpu.clique", "NVLink domain", "NVIDIA k8s-device-plugin GPU feature discovery"),
+    Level("subdomain", "azure.dra.net/interconnectSubgroupId", "interconnect subgroup", "kubernetes-sigs/dranet cloud attributes"),
+    Level("subdomain", "accelerator.topograph.run/sub-domain", "accelerator sub-domain", "NVIDIA/topograph docs/reference/node-labels.md"),
 )
 LEVEL_NAMES: tuple[str, ...] = tuple(dict.fromkeys(level.name for level in LEVELS))
 WORDS: Mapping[str, str] = {level.name: level.words for level in LEVELS}
 
+ATTRIBUTES: Mapping[str, str] = {
+    "gce.dra.net/block": "block",
+    "gce.dra.net/subBlock": "subblock",
+    "azure.dra.net/interconnectGroupId": "interconnect",
+    "azure.dra.net/interconnectSubgroupId": "subdomain",
+    "oke.dra.net/hpcIslandId": "island",
+    "oke.dra.net/networkBlockId": "block",
+    "oke.dra.net/localBlockId": "localblock",
+    "oke.dra.net/rackId": "rack",
+    "oke.dra.net/gpuMemoryFabricId": "domain",
+    "neuron.aws.com/networkNodeLayer1": "layer1",
+    "neuron.aws.com/networkNodeLayer2": "layer2",
+    "neuron.aws.com/networkNodeLayer3": "layer3",
+}
+"""Attributes of devices that say where their node stands (hardware-facts.md §2.4, §2.11); a label for the same level comes first."""
+_TELLING = frozenset({"dra.net", "neuron.aws.com"})
 
-def places(labels: Mapping[str, str]) -> Mapping[str, str]:
-    """Where the labels put a node, coarse to fine; of two labels for one level the later row wins (the more specific source)."""
-    found = {level.name: labels[level.label] for level in LEVELS if labels.get(level.label)}
-    return {name: found[name] for name in LEVEL_NAMES if name in found} if len(found) > 1 else found
+_TPU = "cloud.google.com/gke-tpu-accelerator"
+_TPU_PART = re.compile(r"cloud\.google\.com/gke-tpu-(?:slice|partition)-(\d{1,3}(?:x\d{1,3}){1,2})-id")
+"""Parts of a TPU pod that a slice may be cut to: one label a size (kueue slice controller; GKE dynamic slicing docs)."""
+
+HOSTNAME = "kubernetes.io/hostname"
+_KEYS = frozenset(
+    "cluster zombies shape nodes node numa root pod claim device pool workload gang queue clusterqueue inferencepool".split()
+) | frozenset(GROUP_NAMES)
+"""Words that scopes use for other things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node stands at one level, and the label or attribute that says so."""
+
+    value: str
+    by: str
+
+
+def words(level: str) -> str:
+    """A level for readers; one that no table has is called by its own name."""
+    return WORDS.get(level, level)
+
+
+def levels(view: ClusterView) -> tuple[Level, ...]:
+    """The levels of this cluster, coarse to fine: those of the table, and what its Topology objects add."""
+    return view.shared(KueueTopology, _with_topologies)
+
+
+def _with_topologies(topologies: tuple[KueueTopology, ...]) -> tuple[Level, ...]:
+    found = list(LEVELS)
+    for topology in topologies:
+        labels = [label for label in topology.levels if label != HOSTNAME and not _TPU_PART.fullmatch(label)]
+        for number, label in enumerate(labels):
+            if any(level.label == label for level in found):
+                continue
+            name = label.rpartition("/")[2].lower()
+            if not name or name in _KEYS or any(level.name == name for level in found):
+                name = label.replace("/", ".").lower()
+            at = _position(found, labels[:number], labels[number + 1 :])
+            found.insert(at, Level(name, label, name, f"Kueue Topology {topology.name}"))
+    return tuple(found)
+
+
+def _position(known: Sequence[Level], coarser: Sequence[str], finer: Sequence[str]) -> int:
+    """Behind the nearest coarser label that is known, else before the nearest finer one, else last."""
+    at = {level.label: number for number, level in enumerate(known)}
+    before = next((at[label] for label in reversed(coarser) if label in at), None)
+    if before is not None:
+        return before + 1
+    return next((at[label] for label in finer if label in at), len(known))
+
+
+def places(labels: Mapping[str, str], known: Sequence[Level] = LEVELS, slices: Iterable[ResourceSlice] = ()) -> Mapping[str, Place]:
+    """
+    Where a node stands, coarse to fine.
+
+    Parameters
+    ----------
+    labels
+        The node's labels; of two for one level the later row of `known` wins (the more specific source).
+    known
+        The cluster's levels, see `levels`.
+    slices
+        What is published for the node: tells levels that no label does.
+    """
+    found: dict[str, Place] = {}
+    for level in known:
+        value = labels.get(level.label)
+        if value:
+            found[level.name] = Place(value, level.label)
+    more = _tpu_parts(labels) if _TPU in labels else {}
+    for entry in slices:
+        if entry.driver in _TELLING:
+            more = {**_published(entry), **more}
+    if more.keys() <= found.keys():
+        return found
+    found = {**more, **found}
+    return {name: found[name] for name in _ordered(found, known)}
+
+
+def _ordered(found: Iterable[str], known: Sequence[Level]) -> list[str]:
+    rank = {level.name: number for number, level in enumerate(known)}
+    # Parts of a TPU pod stand behind the cube, larger ones first.
+    return sorted(found, key=lambda name: (rank[name], 0) if name in rank else (rank["cube"] + 0.5, -_chips(name)))
+
+
+def _tpu_parts(labels: Mapping[str, str]) -> dict[str, Place]:
+    found: dict[str, Place] = {}
+    for label, value in labels.items():
+        part = _TPU_PART.fullmatch(label)
+        if part is not None and value and part[1] != "4x4x4":
+            found[f"tpu-{part[1]}"] = Place(value, label)
+    return found
+
+
+def _chips(name: str) -> int:
+    chips = 1
+    for number in re.findall(r"\d+", name):
+        chips *= int(number)
+    return chips
+
+
+def _published(entry: ResourceSlice) -> Mapping[str, Place]:
+    """What a slice says of the place of its node; the first device that says anything speaks for all."""
+    return derived(entry, "topology.published places", lambda: _read(entry))
+
+
+def _read(entry: ResourceSlice) -> Mapping[str, Place]:
+    for device in entry.devices:
+        found: dict[str, Place] = {}
+        for name, attribute in device.attributes.items():
+            full = name if "/" in name else f"{entry.driver}/{name}"
+            level = ATTRIBUTES.get(full)
+            # A value with a slash couldn't be part of a scope.
+            if level is not None and isinstance(attribute.value, str) and attribute.value and "/" not in attribute.value:
+                found.setdefault(level, Place(attribute.value, full))
+        if found:
+            return found
+    return {}
+
+
+def level_names(placed: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
+    """The levels that occur, coarse to fine, from the places of many nodes (each in that order)."""
+    names: list[str] = []
+    for order in dict.fromkeys(tuple(entry) for entry in placed):
+        at = 0
+        for name in order:
+            if name in names:
+                at = max(at, names.index(name) + 1)
+            else:
+                names.insert(at, name)
+                at += 1
+    return tuple(names)

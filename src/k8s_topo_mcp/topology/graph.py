@@ -1,101 +1,139 @@
-"""The hardware as a networkx graph, and a picture as one. Imported on first use: networkx costs 0.4 s.
+"""The hardware as a networkx graph, and a picture as one. networkx is imported on first use: that costs 0.4 s.
 
-Node ids are scopes (`node/gpu-0`, `device/gpu.nvidia.com/gpu-0/gpu-3`, `claim/default/eval`), so each can be asked for.
+Node ids are scopes (`node/gpu-0`, `device/gpu.nvidia.com/gpu-0/gpu-3`, `claim/default/eval`), so each can be asked for. An attribute that
+isn't there isn't known, or doesn't apply.
 
-========  =======================================================  ====================================================
-type      attributes                                               edges out, by `kind`
-========  =======================================================  ====================================================
-a level   (of `domains`: zone, block, rack, domain …)              contains: finer levels and nodes; `by` says what
-node      shape, closed                                            contains: NUMA nodes, or roots and devices directly
-numa                                                               contains: roots, or devices
-root                                                               contains: devices            published the link
-device    label, role, state, driver, taints, parts                held_by: claims
-claim     alive (absent: unknown)                                  reserved_for: pods
-pod       phase                                                    -
-resource  allocatable, requested (of a device plugin)              -
-========  =======================================================  ====================================================
+=============  ======================================================  =====================================================
+type           attributes                                              edges out, by `kind`
+=============  ======================================================  =====================================================
+a level        (of `domains`: zone, block, rack, domain …) label       contains: finer levels and nodes
+a group        (of `groups`: nodegroup, nodepool, karpenter …) label   contains: nodes
+node           shape, closed, links                                    contains: NUMA nodes, or roots and devices directly,
+                                                                       resources; publishes: pools
+numa           -                                                       contains: roots, or devices
+root           -                                                       contains: devices
+pool           state, generation, slices, announced, reason            contains: devices that aren't bound to one node
+device         label, role, state, driver, pool, memory, taints,       held_by: claims (`part`: through that partition);
+               parts, fit, counters, shares, groups, nics, nodes       contains: partitions; beside: NICs
+partition      label, role, state, driver, parent, profile, consumes,  held_by: claims
+               taints
+claim          alive, waiting                                          reserved_for: pods
+pod            phase, role                                             managed_by: workloads; member_of: gangs; asks: claims;
+                                                                       queued_in: queues; serves_for: inferencepools
+workload       workload (its kind), desired, ready, seen               managed_by: workloads
+gang           gang (its kind), min_count, status, nodes               -
+queue          seen                                                    feeds: clusterqueues
+clusterqueue   -                                                       -
+inferencepool  -                                                       -
+resource       allocatable, requested, role, by (device plugin)        requested_by: pods
+=============  ======================================================  =====================================================
 
-A link that nobody publishes (NVLink between devices) is not an edge here: its absence means unknown.
+Edges of `contains` say in `by` what published the link: label, attribute (`name`: which one), an attribute's name, pcieRoot, slice, pool,
+counters, allocatable. `beside` says in `at` how near the nearest NICs are (group, root, numa; `topology.alignment`) and in `by` through
+which attribute, with `nearer` unknown where roots aren't published; an accelerator's `nics` may also be `unknown` (a place isn't published;
+absent is not different) or `apart`. A device's `parts` counts its partitions, `fit` how many of each profile would fit now, each alone,
+`counters` what is left of what they share, and of how much; of partitions only those that are held are in the graph, unless it is asked
+for all. `held_by` of a shared device has `share` and `consumes`. `seen` is false where a label or reference names what isn't there to be
+read. `nodes` of a device is how many can use it.
+
+A link that nobody publishes (NVLink between devices: `links` of the node says so) is not an edge here: its absence means unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from .hardware import NodeHardware, PlacedDevice
+from k8s_topo_mcp.objects.node import Node
+from k8s_topo_mcp.objects.pod import Pod
+from k8s_topo_mcp.view import ClusterView
+
+from .composition import Composition, filled
+from .hardware import hardware
+from .placed import NodeHardware
+from .portions import Partitions, node_portion, pods_in, unbound_portion
 from .rows import Line
-from .shapes import Shape
+from .shapes import Shape, shapes
+from .work import pod_portions, pods_by_node, waiting_portions
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-def hardware_graph(nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape]) -> nx.DiGraph[str]:
-    """The graph of some nodes, every device a node of its own.
+def hardware_graph(
+    nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape], view: ClusterView | None = None, partitions: Partitions = "held"
+) -> nx.DiGraph[str]:
+    """
+    The graph of some nodes, every device a node of its own. It is frozen: copy it before you change anything.
+
+    Parameters
+    ----------
+    view
+        With it also what stands behind the pods on these nodes: workloads, gangs, queues.
+    partitions
+        Whether partitions that nobody holds are in it.
 
     Notes
     -----
-    Linear in devices and holds; 40,000 devices take about half a second.
+    Linear in devices and holds; `benchmarks.topology` says what 40,000 devices take. What a node adds is remembered for as long as nothing
+    of the node changes.
     """
+    from .digraph import graph_of
+
+    portions = [node_portion(node, shapes[node.name].name, partitions) for node in nodes]
+    if view is not None:
+        names = (name.partition("/") for name in pods_in(portions))
+        pods = (view.get(Pod, name, namespace) for namespace, _, name in names)
+        portions.extend(pod_portion for _, pod_portion in pod_portions(view, [pod for pod in pods if pod is not None]))
+    return graph_of(filled(portions))
+
+
+def cluster_graph(view: ClusterView, partitions: Partitions = "held") -> nx.DiGraph[str]:
+    """The graph of the whole cluster: all nodes, devices that aren't bound to one, and every pod that holds devices or asks for them."""
+    return view.memo(("topology.graph", partitions), lambda: _of_cluster(view, partitions))
+
+
+@dataclass(slots=True)
+class _Kept:
+    """Of the last graph what the next one starts from."""
+
+    compositions: dict[Partitions, Composition]
+
+
+def _nothing_kept(_: tuple[Node, ...]) -> _Kept:
+    return _Kept({"held": Composition(), "all": Composition()})
+
+
+def _of_cluster(view: ClusterView, partitions: Partitions) -> nx.DiGraph[str]:
+    from .digraph import graph_of
+
+    facts = hardware(view)
+    shape_of = view.memo("topology.shapes", lambda: shapes(facts.nodes))
+    pods = pods_by_node(view)
+    known = {node.name for node in facts.nodes}
+    nodes = [(node_portion(node, shape_of[node.name].name, partitions), *pods.get(node.name, ())) for node in facts.nodes]
+    apart = [unbound_portion(facts.unbound, partitions)] if facts.unbound else []
+    apart += waiting_portions(view)
+    apart += [portion for name, left in pods.items() if name not in known for portion in left]
+    return graph_of(view.carried(Node, _nothing_kept).compositions[partitions].of(nodes, apart))
+
+
+LEFT_OUT = ("pool", "driver", "role", "memory")
+"""Of devices, what a lean graph leaves out: all but the role and the memory stand in the id, too."""
+
+
+def lean(graph: nx.DiGraph[str]) -> nx.DiGraph[str]:
+    """A graph without pools, and of devices only what the picture shows: what fits where the whole doesn't."""
     import networkx as nx
 
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    for node in nodes:
-        above = ""
-        for level, value in node.places.items():
-            # A value is unique within its parent only: two zones may both have a rack "r1".
-            place = f"{above}/{level}/{value}" if above else f"{level}/{value}"
-            graph.add_node(place, type=level, label=value)
-            _contains(graph, above, place, "label")
-            above = place
-        own = f"node/{node.name}"
-        graph.add_node(own, type="node", shape=shapes[node.name].name, **({"closed": node.closed} if node.closed else {}))
-        _contains(graph, above, own, "label")
-        for device in node.devices:
-            _add_device(graph, own, device)
-        for entry in node.plugin:
-            resource = f"{own}/resource/{entry.name}"
-            graph.add_node(resource, type="resource", allocatable=entry.allocatable, requested=entry.requested)
-            _contains(graph, own, resource, "allocatable")
-    return graph
-
-
-def _contains(graph: nx.DiGraph[str], above: str, below: str, by: str) -> None:
-    if above:
-        graph.add_edge(above, below, kind="contains", by=by)
-
-
-def _add_device(graph: nx.DiGraph[str], own: str, device: PlacedDevice) -> None:
-    above = own
-    spot = device.spot
-    if spot.numa is not None:
-        numa = f"{own}/numa/{spot.numa}"
-        graph.add_node(numa, type="numa")
-        _contains(graph, own, numa, spot.numa_name)
-        above = numa
-    for root in spot.roots or ():
-        path = f"{own}/root/{root}"
-        graph.add_node(path, type="root")
-        _contains(graph, above, path, "pcieRoot")
-    if spot.root is not None:
-        above = f"{own}/root/{spot.root}"
-    identity = f"device/{device.id}"
-    facts: dict[str, Any] = {"type": "device", "label": device.kind.label, "state": device.state}
-    if device.taints:
-        facts["taints"] = [str(taint) for taint in device.taints]
-    if device.parts:
-        facts["parts"] = len(device.parts)
-    graph.add_node(identity, **facts)
-    _contains(graph, above, identity, "slice")
-    for part in (device, *device.parts):
-        for hold in part.holds:
-            claim = f"claim/{hold.holder.name}"
-            graph.add_node(claim, type="claim", **({} if hold.holder.alive is None else {"alive": hold.holder.alive}))
-            graph.add_edge(identity, claim, kind="held_by", **({"part": part.name} if part is not device else {}))
-            for pod in hold.holder.pods:
-                graph.add_node(f"pod/{pod.full_name}", type="pod", phase=pod.phase)
-                graph.add_edge(claim, f"pod/{pod.full_name}", kind="reserved_for")
+    found: nx.DiGraph[str] = nx.DiGraph()
+    for name, facts in graph.nodes(data=True):
+        if facts["type"] != "pool":
+            devices = facts["type"] in ("device", "partition")
+            found.add_node(name, **{key: fact for key, fact in facts.items() if not (devices and key in LEFT_OUT)})
+    found.add_edges_from((one, other, facts) for one, other, facts in graph.edges(data=True) if one in found and other in found)
+    return found
 
 
 def picture_graph(lines: Iterable[Line], label: Callable[[Line], str]) -> nx.DiGraph[str]:
@@ -123,5 +161,5 @@ def node_link(graph: nx.DiGraph[str], **about: Any) -> dict[str, Any]:
     """networkx's node-link form (`networkx.node_link_graph(data, edges="edges")` reads it back); `about` describes the graph."""
     import networkx as nx
 
-    graph.graph.update(about)
-    return cast("dict[str, Any]", nx.node_link_data(graph, edges="edges"))  # pyright: ignore[reportUnknownMemberType]
+    data = cast("dict[str, Any]", nx.node_link_data(graph, edges="edges"))  # pyright: ignore[reportUnknownMemberType]
+    return {**data, "graph": {**graph.graph, **about}}

@@ -2,6 +2,9 @@
 
 Pools are judged by the allocator's own rules (`dra.pools`), so a device counts here when it counts there: slices of an older generation
 give no devices, incomplete and invalid pools give devices that can't be used.
+
+A node whose objects are those of the view before (its Node, its slices, the claims on them, their pods) is not worked out again: it is
+the same `NodeHardware`, so what is derived from one (`view.derived`) is kept, too.
 """
 
 from __future__ import annotations
@@ -9,197 +12,238 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Literal, TypeVar
 
-from k8s_topo_mcp.dra.counters import PoolCounters
+from k8s_topo_mcp.dra.counters import Amount, PoolCounters
 from k8s_topo_mcp.dra.features import allocator_features
 from k8s_topo_mcp.dra.pools import Pool, gather_pools
 from k8s_topo_mcp.dra.problem import InUse, Inventory, PoolKey, TargetNode
 from k8s_topo_mcp.dra.taints import BLOCKING
 from k8s_topo_mcp.dra.variants import variant
 from k8s_topo_mcp.objects.node import Node
-from k8s_topo_mcp.objects.resource_slice import DeviceId, DeviceTaint, ResourceSlice
+from k8s_topo_mcp.objects.pod import Pod
+from k8s_topo_mcp.objects.resource_slice import DeviceTaint, ResourceSlice
+from k8s_topo_mcp.scheduling.dynamic_resources import in_use as claims_in_use
 from k8s_topo_mcp.scheduling.dynamic_resources import inventory as tainted_inventory
-from k8s_topo_mcp.view import ClusterView
-from k8s_topo_mcp.view.indices import allocated_claims, pods_on
+from k8s_topo_mcp.view import ClusterView, derived
+from k8s_topo_mcp.view.indices import pods_on
 
-from .domains import places
-from .holdings import Hold, Holdings, holdings
+from .domains import level_names, levels, places
+from .groups import groups
+from .holdings import Held, Hold, Holder, Holders, held_in
 from .joins import Kind, Spot, kind, spots
 from .partitions import parents
-from .plugin import PluginResource, plugin_resources
+from .placed import STATES, Hardware, Layout, NodeHardware, PlacedDevice, State, Tally, Unbound, tallies, total
+from .plugin import PluginResource, is_extended, plugin_resources
 from .reach import Reach
 
-State = Literal["free", "shared", "held", "zombie", "split", "tainted", "unusable"]
-STATES: tuple[State, ...] = ("free", "shared", "held", "zombie", "split", "tainted", "unusable")
-"""
-free: nobody holds it and a plain request can get it. shared: some of its shares are held. held: by a claim.
-zombie: held by a claim whose pods are gone. split: a part of it is held, or other devices took its counters.
-tainted: free, but a taint keeps off claims that don't tolerate it. unusable: its pool is incomplete or invalid.
-"""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PlacedDevice:
-    """A device with its state. `parts` are the partitions folded into it."""
-
-    spot: Spot
-    pool: Pool
-    state: State
-    holds: tuple[Hold, ...]
-    taints: tuple[DeviceTaint, ...]
-    parts: tuple[PlacedDevice, ...]
-
-    @property
-    def name(self) -> str:
-        """The device's name within its pool."""
-        return self.spot.device.name
-
-    @property
-    def kind(self) -> Kind:
-        """What it is."""
-        return self.spot.kind
-
-    @property
-    def id(self) -> DeviceId:
-        """Driver, pool and name, as allocations name it."""
-        return DeviceId(self.pool.driver, self.pool.name, self.name)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tally:
-    """The devices of one kind on one node, counted. `free_by_numa` and `free_by_root` count free ones only where the place is published."""
-
-    total: int
-    states: Mapping[State, int]
-    free_by_numa: Mapping[int, int]
-    free_by_root: Mapping[str, int]
-
-    @property
-    def free(self) -> int:
-        """How many are free."""
-        return self.states.get("free", 0)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """The devices of a node in their arrangement, names of devices and roots left out. Nodes that are alike have the same object.
-
-    `key` says it all; `placed` tells for each kind whether its NUMA node and its root are published.
-    """
-
-    key: tuple[tuple[object, ...], ...]
-    placed: Mapping[Kind, tuple[bool, bool]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeHardware:
-    """One node. `node` is None when slices name a node that isn't there; `closed` says why nothing new starts on it ("" when open).
-
-    `places` are coarse to fine; a level that isn't there isn't labelled. `accelerators` sums the tallies of all accelerators.
-    """
-
-    name: str
-    node: Node | None
-    places: Mapping[str, str]
-    devices: tuple[PlacedDevice, ...]
-    plugin: tuple[PluginResource, ...]
-    closed: str
-    layout: Layout
-    tallies: Mapping[Kind, Tally]
-    accelerators: Tally
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Unbound:
-    """Devices of one pool that aren't bound to one node: `nodes` can use them."""
-
-    pool: Pool
-    nodes: tuple[str, ...]
-    devices: tuple[PlacedDevice, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Hardware:
-    """All of it. `superseded` counts devices in slices that a newer generation replaced, `unseen` those in slices that no node can use (no
-    node matches, or a feature is off), `lost` lists holds on devices that no slice has."""
-
-    nodes: tuple[NodeHardware, ...]
-    unbound: tuple[Unbound, ...]
-    superseded: int
-    unseen: int
-    lost: tuple[Hold, ...]
-
-    def node(self, name: str) -> NodeHardware | None:
-        """The node of that name."""
-        return next((entry for entry in self.nodes if entry.name == name), None)
+__all__ = ["STATES", "Hardware", "Layout", "NodeHardware", "PlacedDevice", "State", "Tally", "Unbound", "hardware", "tallies", "total"]
 
 
 def hardware(view: ClusterView) -> Hardware:
-    """The facts of a view, worked out once."""
-    return view.memo("topology.hardware", lambda: _Survey(view).hardware())
+    """The facts of a view, worked out once; of a view much like the one before only what changed."""
+    return view.memo("topology.hardware", lambda: _surveyed(view))
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What the last survey found, for the next one to start from."""
+
+    last: _Survey | None = None
+
+
+def _nothing_kept(_: tuple[Node, ...]) -> _Kept:
+    return _Kept()
+
+
+def _surveyed(view: ClusterView) -> Hardware:
+    kept = view.carried(Node, _nothing_kept)
+    survey = _Survey(view, kept.last)
+    found = survey.hardware()
+    kept.last = survey
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entry:
+    """A node as it was found, with all that it was made of: its Node, its slices, for each of their pools all slices and all holders, the
+    pods on it where it has resources of device plugins. `alone`: it has no devices of pools that other nodes see, too. `spare` are holds in
+    its pools on devices that it doesn't have."""
+
+    node: Node | None
+    slices: tuple[ResourceSlice, ...]
+    pools: tuple[PoolKey, ...]
+    pool_slices: tuple[tuple[ResourceSlice, ...], ...]
+    holders: tuple[tuple[Holder, ...], ...]
+    pods: tuple[Pod, ...]
+    alone: bool
+    seen: frozenset[int]
+    located: Mapping[PoolKey, frozenset[str]]
+    spare: tuple[Hold, ...]
+    found: NodeHardware
+
+
+@dataclass(slots=True)
+class _Trace:
+    """Which slices have been looked at, and which devices were found in each pool."""
+
+    seen: set[int]
+    located: dict[PoolKey, set[str]]
 
 
 class _Survey:
     """One pass over a view."""
 
-    def __init__(self, view: ClusterView) -> None:
+    def __init__(self, view: ClusterView, before: _Survey | None) -> None:
         self.view = view
         self.minor = view.release.minor
+        self.levels = levels(view)
         self.features = allocator_features(view.release)
         self.variant = variant(self.minor, self.features)
         self.inventory = tainted_inventory(view)
         self.local = replace(self.inventory, shared=())
-        self.holdings: Holdings = holdings(view)
         self.nodes = {node.name: node for node in view.all(Node)}
-        self.seen: set[int] = set()
-        self.located: dict[PoolKey, set[str]] = {}
-        self.layouts: dict[tuple[object, ...], Layout] = {}
-        self.known_layouts: dict[tuple[tuple[object, ...], ...], Layout] = {}
+        self.trace = _Trace(set(), {})
+        rules = (self.minor, self.features, self.levels)
+        # What another release or other levels found doesn't hold here.
+        known = before if before is not None and before.rules == rules else None
+        self.rules = rules
+        self.holders = Holders(view, None if before is None else before.holders)
+        self.known: Mapping[str, _Entry] = {} if known is None else known.entries
+        self.entries: dict[str, _Entry] = {}
+        # Old layouts go when there are far more than a cluster can have.
+        few = known is not None and len(known.layouts) <= 4 * len(self.nodes)
+        self.layouts: dict[tuple[object, ...], Layout] = known.layouts if known is not None and few else {}
+        self.known_layouts: dict[tuple[tuple[object, ...], ...], Layout] = {} if known is None else known.known_layouts
 
     @cached_property
     def in_use(self) -> InUse:
         """Only counters need it."""
-        return InUse.of(allocated_claims(self.view), "ConsumableCapacity" in self.features)
+        return claims_in_use(self.view)
 
     def hardware(self) -> Hardware:
         on_node: dict[str, list[PlacedDevice]] = {}
         unbound = self._place_unbound(on_node)
         names = sorted({*self.nodes, *self.inventory.by_node, *on_node})
-        nodes = tuple(self._node(name, on_node.get(name, ())) for name in names)
-        newest = {key: max(entry.generation for entry in slices) for key, slices in self.inventory.by_pool.items()}
-        unused = [entry for entry in self.inventory.slices if entry.devices and id(entry) not in self.seen]
-        superseded = sum(len(entry.devices) for entry in unused if entry.generation < newest[entry.driver, entry.pool])
+        nodes = tuple([self._entry(name, on_node.get(name, ())).found for name in names])
+        for entry in self.entries.values():
+            self.trace.seen |= entry.seen
+        unused = [entry for entry in self.inventory.slices if id(entry) not in self.trace.seen and entry.devices]
+        superseded = sum(len(entry.devices) for entry in unused if entry.generation < self._newest(entry))
         unseen = sum(len(entry.devices) for entry in unused) - superseded
-        lost = tuple(
-            hold
-            for key, devices in sorted(self.holdings.items())
-            for device, holds in sorted(devices.items())
-            if device not in self.located.get(key, ())
-            for hold in holds
-        )
-        return Hardware(nodes, unbound, superseded, unseen, lost)
+        result = Hardware(nodes, unbound, superseded, unseen, self._lost(), level_names(node.places for node in nodes))
+        # The next survey needs the entries alone; the view itself isn't to be kept for it.
+        del self.view, self.inventory, self.local, self.nodes, self.known, self.trace
+        self.__dict__.pop("in_use", None)
+        return result
+
+    def _newest(self, entry: ResourceSlice) -> int:
+        return max(other.generation for other in self.inventory.by_pool[entry.driver, entry.pool])
+
+    def _lost(self) -> tuple[Hold, ...]:
+        """Holds that no node has the device for: of what nodes spare, and of pools that no node has."""
+        pools: set[PoolKey] = set()
+        found: list[Hold] = []
+        for entry in self.entries.values():
+            pools.update(entry.pools)
+            found.extend(entry.spare)
+        for key in self.holders.pools:
+            if key not in pools:
+                found.extend(hold for holds in held_in(key, self.holders.in_pool(key)).values() for hold in holds)
+        if not found:
+            return ()
+        located: dict[PoolKey, set[str]] = {}
+        for found_there in (self.trace.located, *(entry.located for entry in self.entries.values())):
+            for key, names in found_there.items():
+                located.setdefault(key, set()).update(names)
+        lost = {
+            (hold.result.id, hold.holder.claim): hold
+            for hold in found
+            if hold.result.device not in located.get((hold.result.driver, hold.result.pool), ())
+        }
+        return tuple(sorted(lost.values(), key=lambda hold: (hold.result.driver, hold.result.pool, hold.result.device, hold.holder.name)))
 
     def _pools(self, inventory: Inventory, node: str) -> tuple[Pool, ...]:
         known = self.nodes.get(node)
         target = TargetNode(node, known.metadata.labels if known is not None else {})
         return gather_pools(inventory, target, self.minor, self.features, self.variant)
 
-    def _node(self, name: str, more: Iterable[PlacedDevice]) -> NodeHardware:
+    def _entry(self, name: str, more: Iterable[PlacedDevice]) -> _Entry:
+        node = self.nodes.get(name)
+        slices = self.inventory.by_node.get(name, ())
+        pods = pods_on(self.view, name) if node is not None and _offers(node) else ()
+        known = self.known.get(name)
+        if known is not None and not more and self._holds_still(known, node, slices, pods):
+            self.entries[name] = known
+            return known
+        pools = tuple(dict.fromkeys((entry.driver, entry.pool) for entry in slices))
+        holders = self._holders_of(pools)
+        held = {key: held_in(key, own) for key, own in zip(pools, holders, strict=True)}
+        trace = _Trace(set(), {})
+        found = self._node(name, slices, more, held, trace)
+        entry = self.entries[name] = _Entry(
+            node=node,
+            slices=slices,
+            pools=pools,
+            pool_slices=self._slices_of(pools),
+            holders=holders,
+            pods=pods,
+            alone=not more,
+            seen=frozenset(trace.seen),
+            located={key: frozenset(names) for key, names in trace.located.items()},
+            spare=tuple(
+                hold
+                for key, devices in held.items()
+                for device, holds in devices.items()
+                if device not in trace.located.get(key, ())
+                for hold in holds
+            ),
+            found=found,
+        )
+        return entry
+
+    def _holds_still(self, known: _Entry, node: Node | None, slices: tuple[ResourceSlice, ...], pods: tuple[Pod, ...]) -> bool:
+        """Whether all that a node was made of is the same now."""
+        return (
+            known.alone
+            and known.node is node
+            and known.slices == slices
+            and known.pods == pods
+            and known.pool_slices == self._slices_of(known.pools)
+            and known.holders == self._holders_of(known.pools)
+        )
+
+    def _slices_of(self, pools: tuple[PoolKey, ...]) -> tuple[tuple[ResourceSlice, ...], ...]:
+        return tuple([self.inventory.by_pool.get(key, ()) for key in pools])
+
+    def _holders_of(self, pools: tuple[PoolKey, ...]) -> tuple[tuple[Holder, ...], ...]:
+        return tuple([self.holders.in_pool(key) for key in pools])
+
+    def _node(
+        self,
+        name: str,
+        slices: tuple[ResourceSlice, ...],
+        more: Iterable[PlacedDevice],
+        held: Mapping[PoolKey, Held],
+        trace: _Trace,
+    ) -> NodeHardware:
         node = self.nodes.get(name)
         devices: list[PlacedDevice] = []
-        if name in self.inventory.by_node:
+        if slices:
             for pool in self._pools(self.local, name):
-                devices.extend(self._devices(pool, pool.slices))
+                devices.extend(self._devices(pool, pool.slices, held.get((pool.driver, pool.name), {}), trace))
         devices.extend(more)
         devices.sort(key=_device_order)
-        plugin = plugin_resources(node, partial(pods_on, self.view)) if node is not None else ()
+        plugin = plugin_resources(node, partial(pods_on, self.view)) if node is not None and _offers(node) else ()
+        labels: Mapping[str, str] = node.metadata.labels if node is not None else {}
+        where = places(labels, self.levels, slices)
         offered = tuple((entry.name, entry.allocatable) for entry in plugin)
         counted = {**tallies(devices), **{kind(entry.role, entry.name, ""): _counted(entry) for entry in plugin}}
         return NodeHardware(
             name=name,
             node=node,
-            places=places(node.metadata.labels) if node is not None else {},
+            places={level: place.value for level, place in where.items()},
+            placed_by={level: place.by for level, place in where.items()},
+            groups=groups(labels),
             devices=tuple(devices),
             plugin=plugin,
             closed=_closed(node),
@@ -245,7 +289,8 @@ class _Survey:
                 members = [entry for entry in (*pool.slices, *pool.elsewhere) if id(entry) in reached]
                 homes = {device.name: entry for entry in members for device in entry.devices}
                 by_nodes: dict[tuple[str, ...], list[PlacedDevice]] = {}
-                for device in self._devices(pool, members):
+                held = held_in((pool.driver, pool.name), self.holders.in_pool((pool.driver, pool.name)))
+                for device in self._devices(pool, members, held, self.trace):
                     home = homes[device.name]
                     own = device.spot.device.node_selection
                     names = reach.of(own) if home.per_device_node_selection else reached[id(home)]
@@ -264,18 +309,16 @@ class _Survey:
             return tuple(sorted({name for device in entry.devices for name in reach.of(device.node_selection)}))
         return ()
 
-    def _devices(self, pool: Pool, slices: Iterable[ResourceSlice]) -> list[PlacedDevice]:
+    def _devices(self, pool: Pool, slices: Iterable[ResourceSlice], held: Held, trace: _Trace) -> list[PlacedDevice]:
         """The devices of a pool in these slices, parts folded into their wholes."""
-        key = (pool.driver, pool.name)
-        held = self.holdings.get(key, {})
-        located = self.located.setdefault(key, set())
+        located = trace.located.setdefault((pool.driver, pool.name), set())
         found: list[Spot] = []
         for entry in slices:
-            self.seen.add(id(entry))
+            trace.seen.add(id(entry))
             found.extend(spots(entry))
-        located.update(spot.device.name for spot in found)
+        located.update([spot.device.name for spot in found])
         for entry in pool.slices:
-            self.seen.add(id(entry))
+            trace.seen.add(id(entry))
         whole_of = parents(found)
         counters = None
         if pool.counter_sets:
@@ -291,13 +334,12 @@ class _Survey:
             if spot.device.name not in whole_of
         ]
 
-    def _placed(
-        self, spot: Spot, pool: Pool, held: Mapping[str, tuple[Hold, ...]], counters: PoolCounters | None, parts: tuple[PlacedDevice, ...]
-    ) -> PlacedDevice:
+    def _placed(self, spot: Spot, pool: Pool, held: Held, counters: PoolCounters | None, parts: tuple[PlacedDevice, ...]) -> PlacedDevice:
         device = spot.device
         holds = held.get(device.name, ()) if held else ()
         taints = self._taints(device.taints) if device.taints else ()
-        return PlacedDevice(spot, pool, _state(spot, pool, holds, taints, counters, parts), holds, taints, parts)
+        shared = _counters_of(spot, pool, counters) if parts and counters is not None else None
+        return PlacedDevice(spot, pool, _state(spot, pool, holds, taints, counters, parts), holds, taints, parts, shared)
 
     def _taints(self, taints: tuple[DeviceTaint, ...]) -> tuple[DeviceTaint, ...]:
         if "DeviceTaints" not in self.features:
@@ -314,7 +356,7 @@ def _state(
     parts: tuple[PlacedDevice, ...],
 ) -> State:
     if holds:
-        if all(hold.holder.alive is False for hold in holds):
+        if holds[0].holder.alive is False and all(hold.holder.alive is False for hold in holds):
             return "zombie"
         return "shared" if spot.device.allow_multiple_allocations and all(hold.result.share_id for hold in holds) else "held"
     if not pool.usable:
@@ -326,6 +368,24 @@ def _state(
             return "split"
         counters.give_back(spot.device)
     return "tainted" if taints else "free"
+
+
+def _counters_of(spot: Spot, pool: Pool, counters: PoolCounters) -> Mapping[str, tuple[Amount, Amount]] | None:
+    """What is left of the counters that a whole device shares with its parts."""
+    own = {use.counter_set for use in spot.device.consumes_counters}
+    left = counters.left()
+    found = {
+        name: (left[counter_set.name, name], amount.value)
+        for counter_set in pool.counter_sets
+        if counter_set.name in own
+        for name, amount in counter_set.counters.items()
+    }
+    return found or None
+
+
+def _offers(node: Node) -> bool:
+    """Whether the node has resources of device plugins."""
+    return derived(node, "topology.offers", lambda: any("/" in name and is_extended(name) for name in node.allocatable))
 
 
 def _closed(node: Node | None) -> str:
@@ -350,50 +410,3 @@ def _counted(entry: PluginResource) -> Tally:
 def _device_order(device: PlacedDevice) -> tuple[object, ...]:
     # Kinds by role; within one kind the order of the slices, which is the allocator's.
     return device.kind.order
-
-
-def total(counted: Iterable[Tally]) -> Tally:
-    """The sum of tallies."""
-    listed = tuple(counted)
-    if len(listed) == 1:
-        return listed[0]
-    number = 0
-    states: dict[State, int] = {}
-    by_numa: dict[int, int] = {}
-    by_root: dict[str, int] = {}
-    for tally in listed:
-        number += tally.total
-        _add(states, tally.states)
-        _add(by_numa, tally.free_by_numa)
-        _add(by_root, tally.free_by_root)
-    return Tally(number, states, by_numa, by_root)
-
-
-K = TypeVar("K")
-
-
-def _add(to: dict[K, int], more: Mapping[K, int]) -> None:
-    for key, count in more.items():
-        to[key] = to.get(key, 0) + count
-
-
-def tallies(devices: Iterable[PlacedDevice]) -> Mapping[Kind, Tally]:
-    """Counts by kind, in the order of the devices."""
-    groups: dict[Kind, list[PlacedDevice]] = {}
-    for device in devices:
-        groups.setdefault(device.kind, []).append(device)
-    found: dict[Kind, Tally] = {}
-    for each, members in groups.items():
-        states: dict[State, int] = {}
-        by_numa: dict[int, int] = {}
-        by_root: dict[str, int] = {}
-        for device in members:
-            states[device.state] = states.get(device.state, 0) + 1
-            if device.state == "free":
-                if device.spot.numa is not None:
-                    by_numa[device.spot.numa] = by_numa.get(device.spot.numa, 0) + 1
-                root = device.spot.root
-                if root is not None:
-                    by_root[root] = by_root.get(root, 0) + 1
-        found[each] = Tally(len(members), states, by_numa, by_root)
-    return found

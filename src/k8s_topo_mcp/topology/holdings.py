@@ -7,13 +7,14 @@ free the devices (kubernetes/kubernetes#132334). What can't be read makes nobody
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from k8s_topo_mcp.objects.pod import Pod
 from k8s_topo_mcp.objects.resource import DeviceResult, ResourceClaim
+from k8s_topo_mcp.objects.scheduling import PodGroup
 from k8s_topo_mcp.view import ClusterView
-from k8s_topo_mcp.view.indices import allocated_claims, consumers_of
+from k8s_topo_mcp.view.indices import allocated_claims, consumers_of, pools_held
 
 PoolKey = tuple[str, str]
 """(driver, pool name)."""
@@ -58,8 +59,8 @@ class Hold:
     result: DeviceResult
 
 
-Holdings = Mapping[PoolKey, Mapping[str, tuple[Hold, ...]]]
-"""Holds by pool, then by device name."""
+Held = Mapping[str, tuple[Hold, ...]]
+"""The holds in one pool, by the device's name."""
 
 
 def holder_of(view: ClusterView, claim: ResourceClaim) -> Holder:
@@ -76,14 +77,37 @@ def _alive(view: ClusterView, claim: ResourceClaim, pods: tuple[Pod, ...]) -> bo
     return False
 
 
-def holdings(view: ClusterView) -> Holdings:
-    """All holds of the cluster."""
-    found: dict[PoolKey, dict[str, list[Hold]]] = {}
-    for claim in allocated_claims(view):
-        if claim.allocation is None:
-            continue
-        holder = holder_of(view, claim)
-        for result in claim.allocation.results:
-            if not result.admin_access:
-                found.setdefault((result.driver, result.pool), {}).setdefault(result.device, []).append(Hold(holder, result))
-    return {key: {device: tuple(holds) for device, holds in devices.items()} for key, devices in found.items()}
+class Holders:
+    """The holder of every allocated claim of a view. One that is as it was in the view before is the same object."""
+
+    def __init__(self, view: ClusterView, before: Holders | None = None) -> None:
+        self._pods = (view.all(Pod), view.all(PodGroup), view.can_read(Pod.KIND))
+        same_pods = before is not None and all(now is then for now, then in zip(self._pods, before._pods, strict=True))
+        known = {} if before is None else before._of
+        self._of: dict[ResourceClaim, Holder] = {}
+        self._in_pool = view.index(ResourceClaim, pools_held)
+        for claim in allocated_claims(view):
+            held = known.get(claim)
+            if held is None or not same_pods:
+                now = holder_of(view, claim)
+                held = held if held is not None and held.pods == now.pods and held.alive is now.alive else now
+            self._of[claim] = held
+
+    @property
+    def pools(self) -> Iterable[PoolKey]:
+        """The pools of which devices are held."""
+        return self._in_pool
+
+    def in_pool(self, key: PoolKey) -> tuple[Holder, ...]:
+        """Who holds devices of a pool, by namespace and name of the claim."""
+        return tuple([self._of[claim] for claim in self._in_pool.get(key, ())])
+
+
+def held_in(key: PoolKey, holders: Iterable[Holder]) -> Held:
+    """The holds of these holders in one pool."""
+    found: dict[str, list[Hold]] = {}
+    for holder in holders:
+        for result in holder.claim.allocation.results if holder.claim.allocation is not None else ():
+            if (result.driver, result.pool) == key and not result.admin_access:
+                found.setdefault(result.device, []).append(Hold(holder, result))
+    return {device: tuple(holds) for device, holds in found.items()}

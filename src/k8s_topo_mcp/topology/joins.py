@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
@@ -175,6 +175,11 @@ class Kind:
     from_plugin: bool
     is_accelerator: bool
     label: str
+    code: int = field(repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        """Worked out once: kinds are keys of every count."""
+        return self.code
 
     @property
     def order(self) -> tuple[int, str, str, str]:
@@ -187,7 +192,8 @@ def kind(role: Role, driver: str, product: str, profile: str = "") -> Kind:
     """The kind. It counts in headlines (`is_accelerator`) unless it is a NIC, CPU, memory, channel, or an odd resource of a plugin."""
     plugin = "/" in driver
     counts = role == "accelerator" or (role == "device" and not plugin)
-    return Kind(role, driver, product, profile, plugin, counts, _label(role, driver, product, profile))
+    code = hash((role, driver, product, profile))
+    return Kind(role, driver, product, profile, plugin, counts, _label(role, driver, product, profile), code)
 
 
 def _label(role: Role, driver: str, product: str, profile: str) -> str:
@@ -284,7 +290,8 @@ def _spot(device: Device, row: Published, names: Names, driver: str) -> Spot:
     for name in names.numa:
         found = attributes.get(name)
         if found is not None:
-            numa_name, numa = name, _node_number(found)
+            numa_name, value = name, found.value
+            numa = value if type(value) is int and value >= 0 else _node_number(found)
             break
     roots = None
     for name in names.root:
@@ -294,7 +301,13 @@ def _spot(device: Device, row: Published, names: Names, driver: str) -> Spot:
             break
     form = text_of(attributes, names.type) if row.part_types else ""
     part = form in row.part_types if row.part_types else bool(names.parent and text_of(attributes, names.parent))
-    product = text_of(attributes, names.product) or (_nic(device) if row.role == "nic" else "")
+    first = attributes.get(names.product[0]) if names.product else None
+    if first is not None and type(first.value) is str:
+        product = first.value
+    else:
+        product = text_of(attributes, names.product)
+    if not product and row.role == "nic":
+        product = _nic(device)
     return Spot(
         device=device,
         kind=kind(row.role, driver, product, (text_of(attributes, names.profile) or form) if part else ""),

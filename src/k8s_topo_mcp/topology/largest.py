@@ -6,12 +6,12 @@ tolerations and other constraints are not looked at (claim_feasibility does that
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .domains import LEVEL_NAMES
-from .hardware import NodeHardware
+from .domains import level_names
 from .joins import Kind
+from .placed import NodeHardware, Tally
 
 COARSE = frozenset({"region", "zone"})
 
@@ -33,24 +33,23 @@ class Largest:
 def largest(nodes: Iterable[NodeHardware]) -> tuple[Largest, ...]:
     """One entry for each kind of accelerator, most devices first."""
     listed = tuple(nodes)
-    kinds: dict[Kind, int] = {}
+    kinds: dict[Kind, list[tuple[NodeHardware, Tally]]] = {}
     for node in listed:
         for kind, tally in node.tallies.items():
             if kind.is_accelerator:
-                kinds[kind] = kinds.get(kind, 0) + tally.total
-    ordered = sorted(kinds, key=lambda kind: (-kinds[kind], kind.order))
-    return tuple(_one(kind, kinds[kind], listed) for kind in ordered)
+                kinds.setdefault(kind, []).append((node, tally))
+    levels = level_names(node.places for node in listed)
+    found = [_one(kind, members, levels) for kind, members in kinds.items()]
+    return tuple(sorted(found, key=lambda entry: (-entry.total, entry.kind.order)))
 
 
-def _one(kind: Kind, total: int, nodes: tuple[NodeHardware, ...]) -> Largest:
-    free = most = 0
+def _one(kind: Kind, members: Sequence[tuple[NodeHardware, Tally]], levels: tuple[str, ...]) -> Largest:
+    total = free = most = 0
     numa: int | None = None
     root: int | None = None
     domains: dict[tuple[str, str], int] = {}
-    for node in nodes:
-        tally = node.tallies.get(kind)
-        if tally is None:
-            continue
+    for node, tally in members:
+        total += tally.total
         published_numa, published_root = node.layout.placed.get(kind, (False, False))
         if published_numa:
             numa = numa or 0
@@ -58,16 +57,19 @@ def _one(kind: Kind, total: int, nodes: tuple[NodeHardware, ...]) -> Largest:
             root = root or 0
         if node.closed:
             continue
-        free += tally.free
-        most = max(most, tally.free)
+        here = tally.free
+        for place in node.places.items():
+            if place[0] not in COARSE:
+                domains[place] = domains.get(place, 0) + here
+        if not here:
+            continue
+        free += here
+        most = max(most, here)
         if numa is not None and tally.free_by_numa:
             numa = max(numa, *tally.free_by_numa.values())
         if root is not None and tally.free_by_root:
             root = max(root, *tally.free_by_root.values())
-        for place in node.places.items():
-            if place[0] not in COARSE:
-                domains[place] = domains.get(place, 0) + tally.free
     best: dict[str, int] = {}
     for (level, _), count in domains.items():
         best[level] = max(best.get(level, 0), count)
-    return Largest(kind, total, free, most, numa, root, tuple((level, best[level]) for level in LEVEL_NAMES if level in best))
+    return Largest(kind, total, free, most, numa, root, tuple((level, best[level]) for level in levels if level in best))

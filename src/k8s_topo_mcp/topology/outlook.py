@@ -13,9 +13,9 @@ from typing import Literal
 
 from .buckets import BUCKETS, bucket
 from .closeup import Depth, inside, status
-from .domains import LEVEL_NAMES, WORDS
-from .hardware import NodeHardware, State, total
+from .domains import level_names, words
 from .largest import COARSE
+from .placed import NodeHardware, State, summed
 from .rows import Children, Row, fold
 from .shapes import Shape
 from .words import WORDS as STATE_WORDS
@@ -25,13 +25,21 @@ Detail = Literal["nodes", "buckets", "zones", "kinds"]
 DETAILS: tuple[Detail, ...] = ("nodes", "buckets", "zones", "kinds")
 
 Shapes = Mapping[str, Shape]
+Note = Callable[[NodeHardware], str]
 Inner = Callable[[Sequence[NodeHardware], str], tuple[str, Children]]
 """From the nodes of a shape and their scope to what stands beside the shape's name and below it."""
 Leaf = Callable[[Sequence[NodeHardware], str], Iterable[Row]]
 """From the nodes of one place and the scope so far (ending in a slash, or empty) to the rows below it."""
 
 
-def outlook(nodes: Sequence[NodeHardware], shapes: Shapes, scope: str, detail: Detail, depth: Depth = "node") -> Iterable[Row]:
+def outlook(
+    nodes: Sequence[NodeHardware],
+    shapes: Shapes,
+    scope: str,
+    detail: Detail,
+    depth: Depth = "node",
+    note: Note = lambda node: "",
+) -> Iterable[Row]:
     """
     The picture of some nodes.
 
@@ -41,6 +49,8 @@ def outlook(nodes: Sequence[NodeHardware], shapes: Shapes, scope: str, detail: D
         The scope that the nodes are; paths of the rows narrow it.
     depth : str
         How far below the nodes to draw (detail `nodes` only).
+    note
+        What else is to be said of a node (detail `nodes` only).
 
     Notes
     -----
@@ -50,10 +60,10 @@ def outlook(nodes: Sequence[NodeHardware], shapes: Shapes, scope: str, detail: D
     described: set[str] = set()
     if detail == "kinds":
         return _by_shape(nodes, shapes, base, _inline, described)
-    levels = tuple(level for level in LEVEL_NAMES if _worth_a_row(level, nodes, detail))
+    levels = tuple(level for level in level_names(node.places for node in nodes) if _worth_a_row(level, nodes, detail))
     inner: Inner = _inline
     if detail == "nodes":
-        inner = partial(_every_node, depth)
+        inner = partial(_every_node, depth, note)
     elif detail == "buckets":
         inner = _bucket_rows
 
@@ -82,7 +92,7 @@ def _by_place(nodes: Sequence[NodeHardware], levels: tuple[str, ...], base: str,
         if value is None:
             yield from _by_place(nodes, levels[1:], base, leaf, above)
         else:
-            yield from _by_place(nodes, levels[1:], f"{base}{levels[0]}/{value}/", leaf, (*above, f"{WORDS[levels[0]]} {value}"))
+            yield from _by_place(nodes, levels[1:], f"{base}{levels[0]}/{value}/", leaf, (*above, f"{words(levels[0])} {value}"))
         return
     rows: Children = partial(_split, groups, levels, base, leaf) if groups else partial(leaf, nodes, base)
     if above:
@@ -96,10 +106,10 @@ def _split(groups: Mapping[str | None, list[NodeHardware]], levels: tuple[str, .
     for value in sorted(groups, key=lambda value: (value is None, value or "")):
         members = groups[value]
         if value is None:
-            text = f"{number(len(members), 'node')} without a {WORDS[level]} label: place unknown"
+            text = f"{number(len(members), 'node')} of which no {words(level)} is known"
             yield Row("place", text, children=partial(_by_place, members, levels[1:], base, leaf))
         else:
-            yield from _by_place(members, levels[1:], f"{base}{level}/{value}/", leaf, (f"{WORDS[level]} {value}",))
+            yield from _by_place(members, levels[1:], f"{base}{level}/{value}/", leaf, (f"{words(level)} {value}",))
 
 
 def _by_shape(
@@ -198,7 +208,7 @@ def _commonest(counts: Counter[str]) -> str:
 
 def _together(nodes: Sequence[NodeHardware]) -> str:
     """Where the free nodes stand at the finest level that they are labelled with: what a tightly coupled job looks for."""
-    for level in reversed(LEVEL_NAMES):
+    for level in reversed(level_names(node.places for node in nodes)):
         if level in COARSE:
             continue
         places = Counter(node.places.get(level) for node in nodes)
@@ -207,7 +217,7 @@ def _together(nodes: Sequence[NodeHardware]) -> str:
             continue
         value, most = min(labelled.items(), key=lambda item: (-item[1], item[0]))
         rest = len(nodes) - most
-        text = f", {number(most, 'node')} in {WORDS[level]} {value}"
+        text = f", {number(most, 'node')} in {words(level)} {value}"
         return f"{text}, {rest} spread over {len(places) - 1} more" if rest else text
     return ""
 
@@ -217,12 +227,13 @@ def _best_numa(nodes: Sequence[NodeHardware]) -> str:
     return f"; most on one NUMA node: {best}" if best else ""
 
 
-def _every_node(depth: Depth, nodes: Sequence[NodeHardware], path: str) -> tuple[str, Children]:
-    return "", lambda: fold(_keyed(node, depth) for node in nodes)
+def _every_node(depth: Depth, note: Note, nodes: Sequence[NodeHardware], path: str) -> tuple[str, Children]:
+    return "", lambda: fold(_keyed(node, depth, note) for node in nodes)
 
 
-def _keyed(node: NodeHardware, depth: Depth) -> tuple[Hashable, Row]:
-    text = status(node)
+def _keyed(node: NodeHardware, depth: Depth, note: Note) -> tuple[Hashable, Row]:
+    noted = note(node)
+    text = f"{status(node)}; {noted}" if noted else status(node)
     row = Row("node", text, (node.name,), path=f"node/{node.name}", state=_state(node), children=partial(inside, node, node.devices, depth))
     return (text, _content(node) if depth != "node" else None), row
 
@@ -245,5 +256,4 @@ def _state(node: NodeHardware) -> str:
 
 
 def _sum(nodes: Iterable[NodeHardware]) -> tuple[Mapping[State, int], int]:
-    summed = total(node.accelerators for node in nodes)
-    return summed.states, summed.total
+    return summed(node.accelerators for node in nodes)

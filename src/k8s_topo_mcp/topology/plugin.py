@@ -18,13 +18,18 @@ from .joins import Role, role_of
 
 @dataclass(frozen=True, slots=True)
 class PluginResource:
-    """One extended resource of a node. `requested` counts the pods bound to it that haven't ended; `pods` name them."""
+    """One extended resource of a node. `requested` counts the pods bound to it that haven't ended; `users` are these pods."""
 
     name: str
     role: Role
     allocatable: int
     requested: int
-    pods: tuple[str, ...]
+    users: tuple[Pod, ...]
+
+    @property
+    def pods(self) -> tuple[str, ...]:
+        """The names of the pods that request it."""
+        return tuple(pod.full_name for pod in self.users)
 
     @property
     def free(self) -> int:
@@ -45,17 +50,16 @@ def plugin_resources(node: Node, pods_on: Callable[[str], Iterable[Pod]]) -> tup
     if not offered:
         return ()
     requested: dict[str, int] = {}
-    users: dict[str, list[str]] = {}
+    users: dict[str, list[Pod]] = {}
     for pod in pods_on(node.name):
         if pod.is_terminal:
             continue
         for name, count in _requests(pod).items():
             if name in offered:
                 requested[name] = requested.get(name, 0) + count
-                users.setdefault(name, []).append(pod.full_name)
+                users.setdefault(name, []).append(pod)
     found = [
-        PluginResource(name, role_of(name), count, requested.get(name, 0), tuple(sorted(users.get(name, ()))))
-        for name, count in offered.items()
+        PluginResource(name, role_of(name), count, requested.get(name, 0), tuple(users.get(name, ()))) for name, count in offered.items()
     ]
     return tuple(sorted(found, key=lambda entry: (entry.role != "accelerator", entry.name)))
 

@@ -1,7 +1,9 @@
 """What a scope names: the cluster, a set of nodes, one node or a part of it, a pod, a claim, a device.
 
-Grammar: `cluster`, `zombies`, `pod/NS/NAME`, `claim/NS/NAME`, `device/DRIVER/POOL/DEVICE` (a pool's name may hold slashes), or pairs that
-narrow each other: `zone/NAME`, any other level of `domains`, `shape/NAME`, `nodes/BUCKET`, `node/NAME`, `numa/N`, `root/NAME`.
+Grammar: `cluster`, `zombies`, `pod/NS/NAME`, `claim/NS/NAME`, `device/DRIVER/POOL/DEVICE`, `pool/DRIVER/POOL` (a pool's name may hold
+slashes), sets of pods (see `teams`: `workload/KIND/NS/NAME`, `gang/KIND/NS/NAME`, `queue/NS/NAME`, `clusterqueue/NAME`,
+`inferencepool/NS/NAME`), or pairs that narrow each other: `zone/NAME`, any other level of `domains` or kind of `groups`, `shape/NAME`,
+`nodes/BUCKET`, `node/NAME`, `numa/N`, `root/NAME`. Behind a node `resource/NAME` is taken as the node.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import find_pods, nearest_names
 
 from .buckets import BUCKETS, bucket
-from .domains import LEVEL_NAMES, WORDS
-from .hardware import Hardware, NodeHardware, PlacedDevice, tallies, total
+from .domains import LEVEL_NAMES, words
+from .groups import GROUP_NAMES, GROUP_WORDS
+from .placed import Hardware, NodeHardware, PlacedDevice, Unbound, tallies, total
 from .shapes import Shape
+from .teams import TEAMS, TeamError, find_team
 
 T = TypeVar("T", bound=ApiObject)
 
-Focus = Literal["nodes", "node", "pod", "claim", "device", "zombies"]
+Focus = Literal["nodes", "node", "pod", "claim", "device", "pool", "pods", "zombies"]
 
 
 class ScopeError(ValueError):
@@ -43,7 +47,8 @@ class AmbiguousScope(ScopeError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """What to draw. `path` is the scope in full; `nodes` the nodes in it (one that a NUMA node or root narrows has only what is there)."""
+    """What to draw. `path` is the scope in full; `nodes` the nodes in it (one that a NUMA node, a root or a pool narrows has only what is
+    there); `pods` a set of pods, of which `about` says more; `unbound` the devices of a pool that no node has to itself."""
 
     path: str
     focus: Focus
@@ -51,9 +56,13 @@ class Selection:
     pod: Pod | None = None
     claim: ResourceClaim | None = None
     device: PlacedDevice | None = None
+    pods: tuple[Pod, ...] = ()
+    about: str = ""
+    unbound: tuple[Unbound, ...] = ()
 
 
-KEYS = ("cluster", *LEVEL_NAMES, "shape", "nodes", "node", "numa", "root", "pod", "claim", "device", "zombies")
+NARROWING = (*LEVEL_NAMES, *GROUP_NAMES, "shape", "nodes", "node", "numa", "root")
+KEYS = ("cluster", *NARROWING, "pod", "claim", "device", "pool", *TEAMS, "zombies")
 
 
 def resolve(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], scope: str) -> Selection:
@@ -80,8 +89,12 @@ def resolve(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], sco
             return Selection(f"claim/{claim.full_name}", "claim", (), claim=claim)
         case "device":
             return _device(facts, rest)
-        case _ if head in KEYS:
-            return _narrowed(view, facts, shapes, asked)
+        case "pool":
+            return _pool(facts, rest)
+        case _ if head in TEAMS:
+            return _team(view, head, rest)
+        case _ if head in KEYS or head in facts.levels:
+            return _narrowed(view, facts, shapes, asked.partition("/resource/")[0])
         case _:
             return _bare(view, facts, shapes, asked)
 
@@ -92,7 +105,7 @@ def _bare(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], asked
     node = facts.node(asked)
     if node is not None:
         found[f"node/{asked}"] = Selection(f"node/{asked}", "node", (node,))
-    for key in (*LEVEL_NAMES, "shape"):
+    for key in (*facts.levels, *GROUP_NAMES, "shape"):
         nodes = _matching(facts.nodes, shapes, key, asked)
         if nodes:
             found[f"{key}/{asked}"] = Selection(f"{key}/{asked}", "nodes", nodes)
@@ -104,8 +117,8 @@ def _bare(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], asked
     near += [f"pod/{name}" for name in nearest_names(view, Pod, asked, 2)]
     hint = f" Nearest: {', '.join(near)}." if near else ""
     raise ScopeError(
-        f'scope "{asked}" not found.{hint} Forms: cluster, zone/NAME, shape/NAME, node/NAME, pod/NS/NAME, claim/NS/NAME, '
-        "device/DRIVER/POOL/DEVICE, zombies, or a path printed by an earlier answer."
+        f'scope "{asked}" not found.{hint} Forms: cluster, zone/NAME, shape/NAME, nodepool/NAME, node/NAME, pod/NS/NAME, claim/NS/NAME, '
+        "workload/KIND/NS/NAME, queue/NS/NAME, gang/KIND/NS/NAME, device/DRIVER/POOL/DEVICE, zombies, or a path of an earlier answer."
     )
 
 
@@ -142,15 +155,15 @@ def _narrowed(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], a
                 nodes = tuple(node for node in nodes if bucket(node) == value)
                 if not nodes:
                     raise ScopeError(f'scope "{asked}" has no nodes now.')
-            case _ if key in LEVEL_NAMES or key == "shape":
+            case _ if key in facts.levels or key in NARROWING:
                 found = _matching(nodes, shapes, key, value)
                 if not found:
                     values = _values(nodes, shapes, key)
-                    word = WORDS.get(key, key)
+                    word = GROUP_WORDS.get(key) or words(key)
                     raise ScopeError(_missing(word, value, _near(value, values), len(values), f"{word} names"))
                 nodes = found
             case _:
-                raise ScopeError(f'scope "{asked}": {key} can\'t narrow a scope. Keys: {", ".join(KEYS[1:-4])}.')
+                raise ScopeError(f'scope "{asked}": {key} can\'t narrow a scope. Keys: {", ".join(NARROWING)}.')
     if (numa is not None or root is not None) and single is None:
         raise ScopeError(f'scope "{asked}": numa and root need a node before them: node/NAME/numa/0, node/NAME/root/pci0000:44.')
     if single is not None:
@@ -162,11 +175,18 @@ def _part(node: NodeHardware, numa: int | None, root: str | None) -> NodeHardwar
     """The node with the devices of one NUMA node or root alone; what a device plugin counts has no place, so it goes."""
     if numa is None and root is None:
         return node
-    devices = tuple(
-        device
-        for device in node.devices
-        if (numa is None or device.spot.numa == numa) and (root is None or root in (device.spot.roots or ()))
+    return _with_devices(
+        node,
+        (
+            device
+            for device in node.devices
+            if (numa is None or device.spot.numa == numa) and (root is None or root in (device.spot.roots or ()))
+        ),
     )
+
+
+def _with_devices(node: NodeHardware, kept: Iterable[PlacedDevice]) -> NodeHardware:
+    devices = tuple(kept)
     counted = tallies(devices)
     accelerators = total(tally for kind, tally in counted.items() if kind.is_accelerator)
     return replace(node, devices=devices, plugin=(), tallies=counted, accelerators=accelerators)
@@ -175,10 +195,14 @@ def _part(node: NodeHardware, numa: int | None, root: str | None) -> NodeHardwar
 def _matching(nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape], key: str, value: str) -> tuple[NodeHardware, ...]:
     if key == "shape":
         return tuple(node for node in nodes if shapes[node.name].name == value or shapes[node.name].name.rpartition("~")[0] == value)
+    if key in GROUP_NAMES:
+        return tuple(node for node in nodes if any(group.kind == key and group.name == value for group in node.groups))
     return tuple(node for node in nodes if node.places.get(key) == value)
 
 
 def _values(nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape], key: str) -> list[str]:
+    if key in GROUP_NAMES:
+        return sorted({group.name for node in nodes for group in node.groups if group.kind == key})
     names = {shapes[node.name].name if key == "shape" else node.places.get(key) for node in nodes}
     return sorted(name for name in names if name is not None)
 
@@ -225,8 +249,8 @@ def _device(facts: Hardware, rest: str) -> Selection:
     if not pool:
         raise ScopeError('a device is named device/DRIVER/POOL/DEVICE, as in "device/gpu.nvidia.com/gpu-0/gpu-3".')
     in_pool: list[str] = []
-    groups = [((node,), node.devices) for node in facts.nodes] + [((), entry.devices) for entry in facts.unbound]
-    for nodes, devices in groups:
+    places = [((node,), node.devices) for node in facts.nodes] + [((), entry.devices) for entry in facts.unbound]
+    for nodes, devices in places:
         for device in devices:
             if device.pool.driver != driver or device.pool.name != pool:
                 continue
@@ -236,3 +260,28 @@ def _device(facts: Hardware, rest: str) -> Selection:
                     return Selection(f"device/{rest}", "device", nodes, device=candidate)
     near = [f"device/{driver}/{pool}/{entry}" for entry in _near(name, in_pool)]
     raise ScopeError(_missing("device", rest, near, len(in_pool), "devices in that pool"))
+
+
+def _pool(facts: Hardware, rest: str) -> Selection:
+    driver, _, pool = rest.partition("/")
+    if not pool:
+        raise ScopeError('a pool is named pool/DRIVER/POOL, as in "pool/gpu.nvidia.com/gpu-0".')
+
+    def own(device: PlacedDevice) -> bool:
+        return device.pool.driver == driver and device.pool.name == pool
+
+    nodes = tuple(_with_devices(node, filter(own, node.devices)) for node in facts.nodes if any(map(own, node.devices)))
+    unbound = tuple(entry for entry in facts.unbound if entry.pool.driver == driver and entry.pool.name == pool)
+    if not nodes and not unbound:
+        known = {f"{device.pool.driver}/{device.pool.name}": None for node in facts.nodes for device in node.devices}
+        near = [f"pool/{name}" for name in _near(rest, list(known))]
+        raise ScopeError(_missing("pool", rest, near, len(known), "pools on nodes"))
+    return Selection(f"pool/{rest}", "pool", nodes, unbound=unbound)
+
+
+def _team(view: ClusterView, kind: str, rest: str) -> Selection:
+    try:
+        team = find_team(view, kind, rest)
+    except TeamError as error:
+        raise ScopeError(str(error)) from None
+    return Selection(team.path, "pods", (), pods=team.pods, about=team.about)

@@ -13,8 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .hardware import Layout, NodeHardware, PlacedDevice
+from k8s_topo_mcp.view import derived
+
+from .alignment import summary
 from .joins import Kind
+from .placed import Layout, NodeHardware, PlacedDevice
 
 INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
@@ -45,11 +48,15 @@ def _devices_name(node: NodeHardware) -> str:
     return re.sub(r"[^\w.~]+", "-", "+".join(parts))
 
 
+def _base_name(node: NodeHardware) -> str:
+    return derived(node, "topology.base name", lambda: base_name(node))
+
+
 def shapes(nodes: Iterable[NodeHardware]) -> Mapping[str, Shape]:
     """The shape of every node, by the node's name."""
     groups: dict[tuple[str, Layout], list[NodeHardware]] = {}
     for node in nodes:
-        groups.setdefault((base_name(node), node.layout), []).append(node)
+        groups.setdefault((_base_name(node), node.layout), []).append(node)
     variants = Counter(base for base, _ in groups)
     found: dict[str, Shape] = {}
     for (base, layout), members in groups.items():
@@ -60,7 +67,8 @@ def shapes(nodes: Iterable[NodeHardware]) -> Mapping[str, Shape]:
 
 
 def describe(node: NodeHardware) -> str:
-    """What is in a node: "8 H100 80GB HBM3, 2 NUMA × 4, 4 roots × (2 + 1 EFA), 4 EFA". One kind of accelerator isn't said again where the
+    """What is in a node: "8 H100 80GB HBM3, 2 NUMA × 4, 4 roots × (2 + 1 EFA), 4 EFA"; where the roots don't say it, how near the nearest
+    NICs are. One kind of accelerator isn't said again where the
     shape is named after it."""
     named = base_name(node) == _devices_name(node) and sum(1 for kind in node.tallies if kind.is_accelerator) == 1
     words: list[str] = []
@@ -78,6 +86,8 @@ def describe(node: NodeHardware) -> str:
         words.append("no accelerators")
     besides = [kind for kind in node.tallies if not kind.is_accelerator and kind.role in ("nic", "device")]
     words.extend(f"{node.tallies[kind].total} {kind.label}" for kind in besides)
+    if not any(" + " in word or " with " in word for word in words):
+        words.extend(filter(None, (summary(node.devices),)))
     return ", ".join(words)
 
 

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .hardware import Hardware, NodeHardware, PlacedDevice, State, total
+from k8s_topo_mcp.view import derived
+
 from .joins import Kind
+from .placed import Hardware, NodeHardware, PlacedDevice, State, Tally, summed
 from .shapes import Shape
 
 
@@ -25,47 +27,55 @@ class Totals:
     closed: int
     by_kind: Mapping[Kind, tuple[Mapping[State, int], int]]
     namespaces: Mapping[str, int]
-    partitions: int
 
 
 def totals(nodes: Sequence[NodeHardware], shapes: Mapping[str, Shape]) -> Totals:
     """Count them."""
-    kinds: dict[Kind, tuple[Counter[State], int]] = {}
+    by_kind: dict[Kind, list[Tally]] = {}
     for node in nodes:
         for kind, tally in node.tallies.items():
-            states, count = kinds.get(kind) or (Counter[State](), 0)
-            states.update(tally.states)
-            kinds[kind] = (states, count + tally.total)
+            found = by_kind.get(kind)
+            if found is None:
+                by_kind[kind] = [tally]
+            else:
+                found.append(tally)
+    kinds = {kind: summed(tallies) for kind, tallies in by_kind.items()}
     ordered = sorted(kinds, key=lambda kind: (not kind.is_accelerator, -kinds[kind][1], kind.order))
-    accelerators = total(node.accelerators for node in nodes)
+    accelerators, number = summed(node.accelerators for node in nodes)
     zones = {node.places.get("zone") for node in nodes}
     return Totals(
         nodes=len(nodes),
         zones=len(zones - {None}),
         unlabelled=sum(1 for node in nodes if node.places.get("zone") is None),
         shapes=len({shapes[node.name].name for node in nodes}),
-        accelerators=accelerators.states,
-        total=accelerators.total,
+        accelerators=accelerators,
+        total=number,
         closed=sum(node.accelerators.free for node in nodes if node.closed),
         by_kind={kind: kinds[kind] for kind in ordered},
         namespaces=_namespaces(nodes),
-        partitions=sum(len(device.parts) for node in nodes for device in node.devices),
     )
 
 
 def _namespaces(nodes: Iterable[NodeHardware]) -> Mapping[str, int]:
-    found: Counter[str] = Counter()
+    found: dict[str, int] = {}
     for node in nodes:
-        for device in node.devices:
-            if device.kind.is_accelerator and (device.holds or device.parts):
-                found.update(_owners(device))
-        for entry in node.plugin:
-            if entry.role == "accelerator" and entry.requested:
-                spaces = Counter(name.partition("/")[0] for name in entry.pods)
-                # A plugin says how many a pod requests, the list of pods only who: split evenly would be a guess, so one owner or none.
-                if len(spaces) == 1:
-                    found[next(iter(spaces))] += min(entry.requested, entry.allocatable)
+        for space, count in derived(node, "topology.namespaces", lambda node=node: _of_node(node)):
+            found[space] = found.get(space, 0) + count
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _of_node(node: NodeHardware) -> tuple[tuple[str, int], ...]:
+    found: Counter[str] = Counter()
+    for device in node.devices:
+        if device.kind.is_accelerator and (device.holds or device.parts):
+            found.update(_owners(device))
+    for entry in node.plugin:
+        if entry.role == "accelerator" and entry.requested:
+            spaces = {pod.namespace for pod in entry.users}
+            # A plugin says how many a pod requests, the list of pods only who: split evenly would be a guess, so one owner or none.
+            if len(spaces) == 1:
+                found[next(iter(spaces))] += min(entry.requested, entry.allocatable)
+    return tuple(found.items())
 
 
 def _owners(device: PlacedDevice) -> set[str]:

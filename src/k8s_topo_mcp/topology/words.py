@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from .hardware import STATES, PlacedDevice, State
 from .holdings import Holder
 from .joins import Kind
+from .placed import STATES, PlacedDevice, State
 
 WORDS: Mapping[State, str] = {
     "free": "free",

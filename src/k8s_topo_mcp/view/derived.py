@@ -28,10 +28,11 @@ def derived(obj: object, name: Hashable, compute: Callable[[], V]) -> V:
 def _remember(obj: object) -> dict[Hashable, Any]:
     key = id(obj)
 
-    def forget(gone: ref[Any]) -> None:
-        found = _facts.get(key)
+    def forget(gone: ref[Any], kept: dict[int, tuple[ref[Any], dict[Hashable, Any]]] = _facts) -> None:
+        # Bound here: what lives until the interpreter ends may go after this module's names.
+        found = kept.get(key)
         if found is not None and found[0] is gone:
-            del _facts[key]
+            del kept[key]
 
     facts: dict[Hashable, Any] = {}
     _facts[key] = (ref(obj, forget), facts)

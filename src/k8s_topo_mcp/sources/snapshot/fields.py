@@ -386,6 +386,9 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     },
     ("kueue.x-k8s.io", "LocalQueue"): {"spec": _f("stopPolicy", clusterQueue=_CLUSTER_QUEUE), "status": _QUEUE_STATUS},
     ("kueue.x-k8s.io", "ClusterQueue"): {"spec": _f("stopPolicy"), "status": _QUEUE_STATUS},
+    ("kueue.x-k8s.io", "Topology"): {"spec": _f(levels=Items(_f("nodeLabel")))},
+    ("inference.networking.k8s.io", "InferencePool"): {"spec": _f(selector=_LABEL_SELECTOR)},
+    ("inference.networking.x-k8s.io", "InferencePool"): {"spec": _f(selector=_LABELS)},
     ("resource.nvidia.com", "ComputeDomain"): {
         "spec": _f("numNodes", channel=_f(resourceClaimTemplate=_f(name=_name("ResourceClaimTemplate")))),
         "status": _f("status", nodes=Items(_DAEMON)),
@@ -397,7 +400,8 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
 _OWN_NAMES: Mapping[str, Text] = {
     "Node": _NODE, "CSINode": _NODE, "Namespace": _NAMESPACE, "DeviceClass": _DRIVER, "CSIDriver": _DRIVER,
     **dict.fromkeys(
-        ("PriorityClass", "StorageClass", "ClusterQueue", "DeviceTaintRule", "ResourceSlice"), Text("cluster scoped", key="", detail="")
+        ("PriorityClass", "StorageClass", "ClusterQueue", "Topology", "DeviceTaintRule", "ResourceSlice"),
+        Text("cluster scoped", key="", detail=""),
     ),
 }  # fmt: skip
 
