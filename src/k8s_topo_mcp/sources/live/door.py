@@ -267,7 +267,8 @@ class _InOurWords:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, httpx.HTTPError | httpx.InvalidURL | ImportError):
+        # httpx lets an alert of TLS 1.3 through as it is, if the first read meets it.
+        if isinstance(error, httpx.HTTPError | httpx.InvalidURL | ImportError | ssl.SSLError):
             made = Silent if isinstance(error, httpx.ReadTimeout) else Unanswered
             raise made(self._said(error)) from None
 
@@ -283,13 +284,16 @@ class _InOurWords:
         if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
             doubt = "; it may not take the client certificate" if _ended(error) and self._credentials.shows_certificate else ""
             return f"{where} closed the connection{doubt}"
+        if isinstance(error, ssl.SSLError):
+            doubt = "; it may not take the client certificate" if self._credentials.shows_certificate else ""
+            return f"{where} closed the connection{doubt}: {text}"
         return f"{where}: {text or type(error).__name__}"
 
 
 def _ended(error: BaseException) -> bool:
     """Whether the other side ended the connection in place of an answer. With TLS 1.2 the handshake itself fails; since 1.3 it is over on
     our side when the other one looks at our certificate, and the alert is met, if at all, by the first read."""
-    if isinstance(error, httpx.ConnectError):
+    if isinstance(error, httpx.ConnectError | ssl.SSLError):
         return _in_tls(error)
     return isinstance(error, httpx.ReadError | httpx.RemoteProtocolError)
 
