@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from k8s_topo_mcp.diagnosis.evidence import Advice
+from k8s_topo_mcp.diagnosis.new_nodes import TWIN, adds_nodes
 from k8s_topo_mcp.diagnosis.report import Alternative, CapacityLeft, Cause, CounterShort, Groups, LookAlike, Report, TaintCount, Trial
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.objects import ObjectRef
@@ -415,11 +416,14 @@ def behind(report: Report) -> tuple[Behind, ...]:
 
 
 def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tuple[Remedy, ...]:
-    """The first of what helps. Object, field and present value are left out where they are the blocker's own, the way to apply where it was
-    just said."""
+    """The first of what helps, and the first kind of nodes that does. Object, field and present value are left out where they are the
+    blocker's own, the way to apply where it was just said."""
     found: list[Remedy] = []
     said = ""
-    for trial in trials[:limit]:
+    shown = list(trials[:limit])
+    if not any(adds_nodes(trial.change) for trial in shown):
+        shown += [trial for trial in trials[limit:] if adds_nodes(trial.change)][:1]
+    for trial in shown:
         change = trial.change
         thing, field = named(change.about), clean(change.field, 120) or None
         apply = clean(change.apply, 300)
@@ -435,13 +439,18 @@ def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tupl
                 starts=trial.fit,
                 of=trial.of,
                 nodes=len(trial.nodes),
-                examples=tuple(clean(name, 80) for name in trial.nodes[:4]) if trial.of is None else (),
+                examples=tuple(_node_name(name) for name in trial.nodes[:4]) if trial.of is None else (),
                 keeps_intent=change.keeps_intent,
                 apply=None if apply == said else apply or None,
             )
         )
         said = apply
     return tuple(found)
+
+
+def _node_name(name: str) -> str:
+    """A node by name; one that is only imagined by what it is like."""
+    return clean(f"a new node like {name.removeprefix(TWIN)}" if name.startswith(TWIN) else name, 80)
 
 
 def advised(entry: Advice) -> Remedy:
