@@ -401,10 +401,7 @@ def _for_a_key(around: Around, cause: Cause) -> Iterator[Change]:
         device_class = around.prepared.problem.classes[around.request.class_name]
         yield from selector_changes.class_selector_changes(device_class, index)
         return
-    key = found.text("key")
-    by_lower = {name.lower(): name for name in cause.keys}
-    near = get_close_matches(key.lower(), list(by_lower), n=1, cutoff=0.75)
-    yield from selector_changes.key_changes(around, index, key, by_lower[near[0]] if near else None)
+    yield from selector_changes.key_changes(around, index, cause.missing)
 
 
 def _for_a_conflict(around: Around, cause: Cause) -> Iterator[Change]:

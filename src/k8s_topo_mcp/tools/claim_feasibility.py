@@ -356,9 +356,7 @@ def headline(output: Output) -> str:
         case "aborted by an error":
             assert blocker is not None
             if blocker.code == "CEL_KEY_MISSING":
-                renamed = output.remedies[0].change.partition(" → ")[2] if output.remedies else ""
-                near = f" (nearest: {renamed})" if renamed else ""
-                error = f"it reads {blocker.expected} and {blocker.actual}{near}"
+                error = f"it reads {blocker.expected} and {blocker.actual}"
                 return f"No: {subject} is valid, but the scheduler would stop with an error: {error}."
             return f"No: the scheduler would stop with an error: {blocker.expected} wanted, but {blocker.actual}."
         case _:

@@ -6,7 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from k8s_topo_mcp.diagnosis.evidence import Advice
 from k8s_topo_mcp.diagnosis.new_nodes import TWIN, adds_nodes
-from k8s_topo_mcp.diagnosis.report import Alternative, CapacityLeft, Cause, CounterShort, Groups, LookAlike, Report, TaintCount, Trial
+from k8s_topo_mcp.diagnosis.report import (
+    Alternative,
+    CapacityLeft,
+    Cause,
+    CounterShort,
+    Groups,
+    LookAlike,
+    MissingKey,
+    Report,
+    TaintCount,
+    Trial,
+)
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.objects import ObjectRef
 from k8s_topo_mcp.rendering import clean, fold, plural
@@ -195,9 +206,7 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "SCHEDULER_CRASH":
             return "a request that this release can judge", f"its scheduler crashes: {value('error')}"
         case "CEL_KEY_MISSING":
-            have, of = found.number("having"), found.number("of")
-            there = "no device publishes it" if not have else f"{of - have} of {of} devices don't publish it"
-            return f"attribute '{value('key')}'", there
+            return _missing_key(found, cause.missing if cause is not None else None)
         case "CEL_ERROR":
             what = "derived attribute" if value("selector").startswith("derived") else "selector"
             return f"a {what} that can be evaluated", f"it fails on device {value('device')}: {value('error')}"
@@ -233,6 +242,24 @@ def _selector(found: Finding, cause: Cause | None) -> tuple[str, str]:
     extreme = {">": "largest", ">=": "largest", "<": "smallest", "<=": "smallest"}.get(near.operator)
     have = f"the {extreme} here is {best}" if extreme else f"published here: {fold([text for text, _ in near.values])}"
     return f"{devices} with {short(near.subject)} {near.operator} {near.wanted}", have
+
+
+def _missing_key(found: Finding, missing: MissingKey | None) -> tuple[str, str]:
+    have, of, key = found.number("having"), found.number("of"), found.text("key")
+    path = missing.path if missing is not None else None
+    if missing is None or path is None:
+        return f"attribute '{key}'", "no device publishes it" if not have else f"{of - have} of {of} devices don't publish it"
+    if have:
+        return f"{path.kind} '{key}'", f"{of - have} of {of} devices don't publish it"
+    meant = ""
+    if missing.near is not None:
+        near = missing.near.path
+        name = near.name if near.domain == path.domain else near.qualified_name
+        meant = f" (nearest: {'' if near.kind == path.kind else f'{near.kind} '}{name}, on {missing.near.devices} of {of})"
+    if missing.known_domain:
+        return f"{path.kind} '{key}'", f"no device publishes it{meant}"
+    what = "no device publishes anything" if path.kind == "attribute" else "no device publishes a capacity"
+    return f"{path.kind} '{key}' of domain {path.domain}", f"{what} under that domain{meant}"
 
 
 def _alone(found: Finding, cause: Cause | None) -> tuple[str, str]:
@@ -310,7 +337,7 @@ def blocker(cause: Cause) -> Blocker:
             all=cause.groups.largest_all,
             without=cause.groups.without or None,
         ),
-        published=tuple(clean(key, 80) for key in cause.keys[:12]),
+        published=tuple(clean(key, 80) for key in (cause.missing.published if cause.missing is not None else ())[:12]),
         facts=tuple(Fact(about=about, text=clean(said, 240)) for about, said in facts(cause)),
     )
 
