@@ -100,7 +100,7 @@ def test_copies_that_are_wanted_and_do_not_all_fit_are_said() -> None:
 
 
 def test_a_pod_is_told_its_cause() -> None:
-    assert asked(cluster(*TWO, *asking(request("r", 5))), pod="p").report.startswith("No: the pod wants 5 devices on one node")
+    assert asked(cluster(*TWO, *asking(request("r", 5))), pod="p").report.startswith("No: the pod wants 5 devices of class gpu on one node")
 
 
 def test_a_pod_of_a_gang_is_told_that_it_was_judged_alone() -> None:

@@ -74,6 +74,16 @@ class MissingKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Selector `index` of a request, which leaves out devices of the class. `comparisons` are its `&&` operands; none where one of them
+    isn't a comparison that this model reads."""
+
+    index: int
+    expression: str
+    comparisons: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Groups:
     """How matching devices of one node divide by an attribute, where that is best: with `kind` matchAttribute the most that share a value,
     with distinctAttribute how many different values there are; of free devices, and of all. `without`: devices that don't publish it;
@@ -233,6 +243,7 @@ class Cause:
     near: NearMiss | None = None
     comparison: Comparison | None = None
     groups: Groups | None = None
+    narrowed: tuple[Narrowing, ...] = ()
     missing: MissingKey | None = None
     drivers: tuple[str, ...] = ()
     counters: tuple[CounterShort, ...] = ()

@@ -113,7 +113,8 @@ def _gang(view: ClusterView, pod: Pod) -> str:
 def _same(cause: Cause) -> tuple[Hashable, ...]:
     """Causes with the same code about the same wish are one."""
     found = cause.finding
-    return (found.code, found.field, tuple(value for name, value in found.entries if name not in MEASURED))
+    wish = tuple(entry.expression for entry in cause.narrowed)
+    return (found.code, found.field, wish, tuple(value for name, value in found.entries if name not in MEASURED))
 
 
 def judge(view: ClusterView, pod: Pod) -> Judged:
