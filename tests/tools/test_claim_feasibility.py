@@ -138,3 +138,29 @@ def test_a_class_without_any_device_shows_its_driver(subject: str) -> None:
 def test_a_class_with_devices_shows_no_driver() -> None:
     answer = asked(cluster(*TWO, claim("c", request("r", 5)), daemon_set(image="dra-example-driver")), claim="c").structured()
     assert "driver" not in [fact["about"] for fact in answer["blocker"].get("facts", ())]
+
+
+def test_a_claim_alone_does_not_count_cordoned_nodes() -> None:
+    closed = node("n2", unschedulable=True)
+    both = (node("n1"), closed, device_class(), pool(gpus(4), "n1"), pool(gpus(4), "n2"))
+    output = asked(cluster(*both, claim("c", request("r", 2))), claim="c")
+    answer = output.structured()
+    assert (answer["fits_on"], answer["of_nodes"], answer["copies"], answer["copies_if_released"]) == (1, 2, 2, 2)
+    assert "cordoned nodes are closed" in output.report
+    assert [(row["node"], row.get("why")) for row in answer["nodes"]] == [("n1", None), ("n2", "the node is cordoned")]
+
+
+def test_a_claim_that_only_a_cordoned_node_could_meet_is_told_so() -> None:
+    only = (node("n2", unschedulable=True), device_class(), pool(gpus(4), "n2"))
+    text = json.dumps(claim("new", request("r", 2)))
+    answer = asked(cluster(*only), manifest=text).structured()
+    assert (answer["verdict"], answer["blocker"]["code"], answer["copies"]) == ("no", "NODE_UNSCHEDULABLE", 0)
+    assert (answer["remedies"][0]["change"], answer["remedies"][0]["examples"]) == ("node n2 uncordoned", ["n2"])
+    assert "patch" not in answer, "nothing in the manifest has to change"
+    full = (*only, node("n1"), pool(gpus(1), "n1"))
+    answer = asked(cluster(*full), manifest=text).structured()
+    assert answer["blocker"]["code"] == "NOT_ENOUGH_DEVICES"
+    assert [entry["change"] for entry in answer["remedies"]][:2] == ["node n2 uncordoned", "count 2 → 1"]
+    none = (node("n2", unschedulable=True), device_class(), pool(gpus(1), "n2"))
+    answer = asked(cluster(*none), manifest=text).structured()
+    assert (answer["blocker"]["code"], answer.get("remedies", [])) == ("NOT_ENOUGH_DEVICES", [])
