@@ -164,3 +164,32 @@ def test_a_claim_that_only_a_cordoned_node_could_meet_is_told_so() -> None:
     none = (node("n2", unschedulable=True), device_class(), pool(gpus(1), "n2"))
     answer = asked(cluster(*none), manifest=text).structured()
     assert (answer["blocker"]["code"], answer.get("remedies", [])) == ("NOT_ENOUGH_DEVICES", [])
+
+
+def test_a_pod_whose_template_does_not_exist_fits_nowhere() -> None:
+    spec = {"containers": [{"name": "c"}], "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "nope"}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": {"spec": spec}}}
+    output = asked(cluster(*TWO), manifest=json.dumps(job))
+    answer = output.structured()
+    assert answer["blocker"]["code"] == "TEMPLATE_MISSING"
+    assert (answer["fits_on"], answer["copies"], answer["copies_if_released"]) == (0, 0, 0)
+    assert "fits on" not in output.report
+    assert "copies" not in output.report
+
+
+@pytest.mark.parametrize("with_pod", [False, True])
+def test_no_node_fits_where_an_error_ends_the_attempt(with_pod: bool) -> None:
+    updated = pool(gpus(4), "n2", count=2)
+    view = cluster(node("n1"), node("n2"), device_class(), pool(gpus(4), "n1"), updated, *asking(request("r", None)))
+    output = asked(view, **({"pod": "p"} if with_pod else {"claim": "c"}))
+    answer = output.structured()
+    assert (answer["verdict"], answer["fits_on"]) == ("aborted by an error", 0)
+    assert answer["nodes"][0]["why"] == "it would do, but the error on another node ends the attempt"
+    assert "fits on" not in output.report
+
+
+def test_a_node_that_is_only_imagined_has_no_name_of_its_own() -> None:
+    busy = (held("h", ["gpu-0"], "n1", "q"), pod("q", ("h",), on="n1"))
+    output = asked(cluster(node("n1"), device_class(), pool(gpus(4), "n1"), *busy, claim("c", request("r", 4))), claim="c")
+    assert "more nodes of this shape     a new node like n1" in output.report
+    assert "another-node" not in json.dumps(output.structured())

@@ -28,6 +28,7 @@ from .shortages import device_cause
 NOTHING: Remedies = ((), (), ())
 
 CORDONED = "the node is cordoned"
+ENDED = "it would do, but the error on another node ends the attempt"
 
 MAX_COPIES = 100_000
 """Counting stops here: nobody asks for more."""
@@ -101,7 +102,7 @@ def claim_standing(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Se
     cause = _with_drivers(view, problem, _judge(view, problem, outcomes, targets))
     if cause is None and not open_nodes:
         cause = Cause(finding("NODE_UNSCHEDULABLE", cordoned[0].ref, "spec.unschedulable"), 0, len(nodes))
-    return Standing(fresh, answers, cause, problem)
+    return Standing(fresh, _ended(answers, cause), cause, problem)
 
 
 def _by_cordon(nodes: Sequence[Node]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
@@ -118,9 +119,9 @@ def pod_standing(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: Ob
         what = "Pods could not be read, so what nodes have left isn't known"
         cause = Cause(finding("NOT_MODELLED", subject or pod.ref, what=what), 0, len(nodes))
     answers = tuple(_pod_answer(entry.node.name, entry.fits, entry.outcome, entry.reasons) for entry in placement.nodes.values())
-    if cause is not None and cause.finding.code == "NOT_MODELLED" and (placement.pod_wide or view.unknown("Pod") is not None):
-        answers = ()
-    return Standing(problem.claims if problem is not None else (), answers, cause, problem, placement)
+    if placement.pod_wide or (cause is not None and cause.finding.code == "NOT_MODELLED" and view.unknown("Pod") is not None):
+        answers = ()  # what holds the pod everywhere leaves nothing to say of a single node
+    return Standing(problem.claims if problem is not None else (), _ended(answers, cause), cause, problem, placement)
 
 
 def claim_feasibility(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Sequence[Node]) -> Feasibility:
@@ -168,6 +169,8 @@ def pod_feasibility(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject:
     ever: int | None
     if placement.unknown or (cause is not None and cause.finding.status in ("unknown", "error")):
         copies = ever = None if placement.unknown or cause is None or cause.finding.status == "unknown" else 0
+    elif placement.pod_wide:
+        copies = ever = 0
     else:
         copies = _pod_copies(view, pod, placement, problem)
         ever = _pod_copies(view, pod, placement, replace(problem, in_use=NOTHING_HELD) if problem is not None else None)
@@ -213,6 +216,13 @@ def word_of(cause: Cause) -> str:
         return "missed by this release"
     status = cause.finding.status
     return "unknown" if status == "unknown" else "aborted by an error" if status == "error" else "no"
+
+
+def _ended(answers: tuple[NodeAnswer, ...], cause: Cause | None) -> tuple[NodeAnswer, ...]:
+    """The same where an error ends the attempt: whatever nodes would offer, none is chosen."""
+    if cause is None or word_of(cause) != "aborted by an error":
+        return answers
+    return tuple(NodeAnswer(entry.node, False, why=ENDED) if entry.fits else entry for entry in answers)
 
 
 def _answer(node: str, outcome: Outcome) -> NodeAnswer:
