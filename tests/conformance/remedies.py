@@ -9,20 +9,20 @@ another release, and of things that a row doesn't have (a pod, a node's labels),
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from traceback import format_exception
 from typing import Any
 
-from k8s_topo_mcp.diagnosis.node_changes import TWIN
+from k8s_topo_mcp.diagnosis.new_nodes import TWIN
 from k8s_topo_mcp.diagnosis.pending import explain_pending
 from k8s_topo_mcp.diagnosis.report import Change
 from k8s_topo_mcp.dra.allocation import allocate_in_every_order
 from k8s_topo_mcp.dra.features import allocator_features
 from k8s_topo_mcp.dra.outcome import Allocated
 from k8s_topo_mcp.dra.variants import variant
-from k8s_topo_mcp.objects import ClaimSpec, DeviceClass, DeviceToleration, ExactRequest, ResourceClaim
+from k8s_topo_mcp.objects import ClaimSpec, DeviceClass, DeviceToleration, ExactRequest, ResourceClaim, ResourceSlice
 from k8s_topo_mcp.view import Add, Replace
 
 from ..diagnosis.random_pods import view_of
@@ -106,7 +106,7 @@ def changed_row(row: Row, change: Change) -> Row | None:
             return None
         changed = released
     if any(isinstance(edit, Add) for edit in change.edits):
-        return _twin(row, changed) if all(isinstance(edit, Add) for edit in change.edits) else None
+        return _twin(row, changed, change) if all(isinstance(edit, Add) for edit in change.edits) else None
     for edit in change.edits:
         item = edit.object
         if isinstance(edit, Replace) and isinstance(item, ResourceClaim):
@@ -143,8 +143,15 @@ def _same(one: Json, other: Json) -> bool:
     return all(one[key] == other[key] for key in ("Driver", "Pool", "Device"))
 
 
-def _twin(row: Row, changed: Row) -> Row:
-    """The row asked on a node like its own, with slices like those that name it, beside all others."""
+def _twin(row: Row, changed: Row, change: Change) -> Row:
+    """The row asked on a node like its own, with slices like those that name it, beside all others. Which taints a new device doesn't have
+    is taken from the change."""
+    taints = {
+        (edit.object.name, device.name): {(taint.key, taint.value, taint.effect) for taint in device.taints}
+        for edit in change.edits
+        if isinstance(edit.object, ResourceSlice)
+        for device in edit.object.devices
+    }
     name = row["node"]["metadata"]["name"]
     labels = {"kubernetes.io/hostname": name, **(row["node"]["metadata"].get("labels") or {})}
     metadata = {"name": TWIN + name, "labels": {**labels, "kubernetes.io/hostname": TWIN + name}}
@@ -156,12 +163,25 @@ def _twin(row: Row, changed: Row) -> Row:
                 **entry["spec"],
                 "nodeName": TWIN + name,
                 "pool": {**entry["spec"]["pool"], "name": TWIN + entry["spec"]["pool"]["name"]},
+                **_devices(entry, taints),
             },
         }
         for entry in row["slices"]
         if entry["spec"].get("nodeName") == name
     ]
     return {**changed, "node": {**row["node"], "metadata": metadata}, "slices": [*row["slices"], *slices]}
+
+
+def _devices(entry: Json, taints: Mapping[tuple[str, str], set[tuple[str, str, str]]]) -> Json:
+    """The devices of a slice with those of their taints that stay."""
+    if "devices" not in entry["spec"]:
+        return {}
+    found: list[Json] = []
+    for device in entry["spec"]["devices"]:
+        staying = taints[TWIN + entry["metadata"]["name"], device["name"]]
+        kept = [taint for taint in device.get("taints") or () if (taint["key"], taint.get("value", ""), taint["effect"]) in staying]
+        found.append({**device, "taints": kept} if device.get("taints") else device)
+    return {"devices": found}
 
 
 # --- from our objects to API JSON -------------------------------------------------------------------------------------------------

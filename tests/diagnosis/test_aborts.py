@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from k8s_topo_mcp.tools import wording
+
 from .clusters import (
     DRIVER,
     STANDARD,
@@ -21,6 +23,7 @@ from .clusters import (
     helping,
     match,
     node,
+    offered,
     partitioned,
     pool,
     request,
@@ -39,6 +42,58 @@ def test_a_misspelt_attribute_is_respelt_and_guards_do_not_help() -> None:
     assert list(helping(report)) == ["tpye → type", "selectors[0] removed"]
     assert {"has() guard on tpye", ".?tpye.orValue('')"} <= set(vain(report))
     assert vain(report)['.?tpye.orValue("gpu")'].startswith("starts, but on any device")
+
+
+def test_a_key_under_the_wrong_domain_is_told_from_one_that_is_not_there() -> None:
+    view = cluster(
+        *ONE, pool(gpus(2, index=lambda number: number)), *asking(request("r", 1, 'device.attributes["gpu.exmaple.com"].index == 1'))
+    )
+    report = explained(view)
+    assert report.cause is not None
+    said = wording.wanted_and_found(report.cause.finding, report.cause)
+    assert said == (
+        "attribute 'index' of domain gpu.exmaple.com",
+        "no device publishes anything under that domain (nearest: gpu.example.com/index, on 2 of 2)",
+    )
+    assert wording.blocker(report.cause).published == ("gpu.example.com/index", "gpu.example.com/type")
+    assert helping(report)["gpu.exmaple.com/index → gpu.example.com/index"] == ("n1",)
+    assert offered(report)[0].to == 'device.attributes["gpu.example.com"].index == 1'
+
+
+def test_a_standard_attribute_is_found_under_its_own_domain() -> None:
+    devices = [gpu("a"), gpu("b", {NUMA: 1})]
+    report = explained(cluster(*ONE, pool(devices), *asking(request("r", 1, f"{OWN}.numaNode == 1"))))
+    assert report.cause is not None
+    assert wording.wanted_and_found(report.cause.finding, report.cause)[1] == f"no device publishes it (nearest: {NUMA}, on 1 of 2)"
+    respelt = f"gpu.example.com/numaNode → {NUMA}"
+    assert helping(report)[f"{respelt} and a has() guard on it"] == ("n1",)
+    assert respelt in vain(report), "device a would still end the attempt"
+
+
+def test_a_misspelt_capacity_is_a_capacity_and_is_respelt_with_a_value_that_is_there() -> None:
+    asked = f'device.capacity["{DRIVER}"].memry.compareTo(quantity("90Gi")) >= 0'
+    report = explained(cluster(*ONE, pool(gpus(2)), *asking(request("r", 1, asked))))
+    assert report.cause is not None
+    assert wording.wanted_and_found(report.cause.finding, report.cause) == (
+        "capacity 'memry'",
+        "no device publishes it (nearest: memory, on 2 of 2)",
+    )
+    assert wording.blocker(report.cause).published == ("memory",)
+    assert list(helping(report)) == ["memry → memory and 90Gi → 80Gi", "selectors[0] removed"]
+    assert "memry → memory" in vain(report)
+    assert vain(report)['.?memry.orValue(quantity("90Gi"))'].startswith("starts, but on any device")
+
+
+def test_a_capacity_read_as_an_attribute_is_read_as_a_capacity() -> None:
+    asked = f'{OWN}.memory.compareTo(quantity("40Gi")) >= 0'
+    report = explained(cluster(*ONE, pool(gpus(2)), *asking(request("r", 1, asked))))
+    assert list(helping(report)) == ["attribute memory → capacity memory", "selectors[0] removed"]
+
+
+def test_a_key_is_never_said_to_be_near_itself() -> None:
+    devices = [gpu("a", {"index": 0}), gpu("b")]
+    report = explained(cluster(*ONE, pool(devices), *asking(request("r", 1, f"{OWN}.index >= 0"))))
+    assert not [text for text in (*helping(report), *vain(report)) if "→" in text]
 
 
 def test_an_attribute_that_some_devices_lack_says_how_many_have_it() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from k8s_topo_mcp.diagnosis.gang_trial import still_known, try_gang
-from k8s_topo_mcp.diagnosis.node_changes import twins
+from k8s_topo_mcp.diagnosis.new_nodes import twins
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of
 from k8s_topo_mcp.view import ClusterView, Replace
@@ -50,6 +50,7 @@ def test_new_nodes_touch_nothing_but_themselves(full: ClusterView) -> None:
     node = full.get(Node, "n1")
     assert node is not None
     added = twins(full, node, 2)
+    assert added is not None
     edited = full.with_edits(*added)
     carried = try_gang(edited, gang_in(edited), still_known(edited, base.known, [a.object for a in added if isinstance(a.object, Node)]))
     assert carried.starts

@@ -9,6 +9,7 @@ from k8s_topo_mcp.diagnosis.report import Report
 from .clusters import (
     DRIVER,
     Item,
+    answered,
     asking,
     claim,
     cluster,
@@ -262,3 +263,15 @@ def test_an_extended_resource_is_changed_at_the_pod() -> None:
     report = explained(cluster(*items, pod("p", requests={"example.com/gpu": "3"})))
     assert code(report) == "NOT_ENOUGH_DEVICES"
     assert "example.com/gpu 3 → 2" in helping(report)
+
+
+def test_what_a_selector_asks_stands_in_the_first_line() -> None:
+    devices = gpus(4, model=lambda number: "big" if number < 2 else "small")
+    big = f'device.attributes["{DRIVER}"].model == "big"'
+    large = f'device.capacity["{DRIVER}"].memory.compareTo(quantity("10Gi")) >= 0'
+    items = (node("n1"), device_class(), pool(devices), held("h", ["gpu-0"], pod="q"), pod("q", ("h",), on="n1"))
+    text = answered(cluster(*items, *asking(request("r", 2, large, big)))).partition("\n")[0]
+    assert "wants 2 devices of class gpu with model == 'big' on one node; at most 2 exist, 1 free" in text, "the other leaves no device out"
+    unusual = f'device.attributes["{DRIVER}"].model.startsWith("bi")'
+    text = answered(cluster(*items, *asking(request("r", 2, unusual)))).partition("\n")[0]
+    assert "2 devices of class gpu that pass selectors[0] on one node" in text

@@ -248,3 +248,11 @@ def test_alike_nodes_are_judged_once_and_the_one_with_most_left_speaks_for_them(
     cause = judge(view, waiting).cause
     assert cause is not None
     assert cause.finding.text("free") == "4"
+
+
+def test_pods_that_ask_for_other_devices_are_not_one_group() -> None:
+    kind = 'device.attributes["gpu.example.com"].model == '
+    devices = gpus(4, model=lambda number: "big" if number < 2 else "small")
+    here = (node("n1"), device_class(), pool(devices), *busy("n1"))
+    found = groups(cluster(*here, *wants("a", 2, f"{kind}'big'"), *wants("b", 2, f"{kind}'small'"), *wants("c", 2, f"{kind}'small'")))
+    assert [(group.code, len(group.pods)) for group in found] == [("DEVICES_IN_USE", 2), ("DEVICES_IN_USE", 1)]

@@ -100,7 +100,7 @@ def test_copies_that_are_wanted_and_do_not_all_fit_are_said() -> None:
 
 
 def test_a_pod_is_told_its_cause() -> None:
-    assert asked(cluster(*TWO, *asking(request("r", 5))), pod="p").report.startswith("No: the pod wants 5 devices on one node")
+    assert asked(cluster(*TWO, *asking(request("r", 5))), pod="p").report.startswith("No: the pod wants 5 devices of class gpu on one node")
 
 
 def test_a_pod_of_a_gang_is_told_that_it_was_judged_alone() -> None:
@@ -138,3 +138,58 @@ def test_a_class_without_any_device_shows_its_driver(subject: str) -> None:
 def test_a_class_with_devices_shows_no_driver() -> None:
     answer = asked(cluster(*TWO, claim("c", request("r", 5)), daemon_set(image="dra-example-driver")), claim="c").structured()
     assert "driver" not in [fact["about"] for fact in answer["blocker"].get("facts", ())]
+
+
+def test_a_claim_alone_does_not_count_cordoned_nodes() -> None:
+    closed = node("n2", unschedulable=True)
+    both = (node("n1"), closed, device_class(), pool(gpus(4), "n1"), pool(gpus(4), "n2"))
+    output = asked(cluster(*both, claim("c", request("r", 2))), claim="c")
+    answer = output.structured()
+    assert (answer["fits_on"], answer["of_nodes"], answer["copies"], answer["copies_if_released"]) == (1, 2, 2, 2)
+    assert "cordoned nodes are closed" in output.report
+    assert [(row["node"], row.get("why")) for row in answer["nodes"]] == [("n1", None), ("n2", "the node is cordoned")]
+
+
+def test_a_claim_that_only_a_cordoned_node_could_meet_is_told_so() -> None:
+    only = (node("n2", unschedulable=True), device_class(), pool(gpus(4), "n2"))
+    text = json.dumps(claim("new", request("r", 2)))
+    answer = asked(cluster(*only), manifest=text).structured()
+    assert (answer["verdict"], answer["blocker"]["code"], answer["copies"]) == ("no", "NODE_UNSCHEDULABLE", 0)
+    assert (answer["remedies"][0]["change"], answer["remedies"][0]["examples"]) == ("node n2 uncordoned", ["n2"])
+    assert "patch" not in answer, "nothing in the manifest has to change"
+    full = (*only, node("n1"), pool(gpus(1), "n1"))
+    answer = asked(cluster(*full), manifest=text).structured()
+    assert answer["blocker"]["code"] == "NOT_ENOUGH_DEVICES"
+    assert [entry["change"] for entry in answer["remedies"]][:2] == ["node n2 uncordoned", "count 2 → 1"]
+    none = (node("n2", unschedulable=True), device_class(), pool(gpus(1), "n2"))
+    answer = asked(cluster(*none), manifest=text).structured()
+    assert (answer["blocker"]["code"], answer.get("remedies", [])) == ("NOT_ENOUGH_DEVICES", [])
+
+
+def test_a_pod_whose_template_does_not_exist_fits_nowhere() -> None:
+    spec = {"containers": [{"name": "c"}], "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "nope"}]}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": {"spec": spec}}}
+    output = asked(cluster(*TWO), manifest=json.dumps(job))
+    answer = output.structured()
+    assert answer["blocker"]["code"] == "TEMPLATE_MISSING"
+    assert (answer["fits_on"], answer["copies"], answer["copies_if_released"]) == (0, 0, 0)
+    assert "fits on" not in output.report
+    assert "copies" not in output.report
+
+
+@pytest.mark.parametrize("with_pod", [False, True])
+def test_no_node_fits_where_an_error_ends_the_attempt(with_pod: bool) -> None:
+    updated = pool(gpus(4), "n2", count=2)
+    view = cluster(node("n1"), node("n2"), device_class(), pool(gpus(4), "n1"), updated, *asking(request("r", None)))
+    output = asked(view, **({"pod": "p"} if with_pod else {"claim": "c"}))
+    answer = output.structured()
+    assert (answer["verdict"], answer["fits_on"]) == ("aborted by an error", 0)
+    assert answer["nodes"][0]["why"] == "it would do, but the error on another node ends the attempt"
+    assert "fits on" not in output.report
+
+
+def test_a_node_that_is_only_imagined_has_no_name_of_its_own() -> None:
+    busy = (held("h", ["gpu-0"], "n1", "q"), pod("q", ("h",), on="n1"))
+    output = asked(cluster(node("n1"), device_class(), pool(gpus(4), "n1"), *busy, claim("c", request("r", 4))), claim="c")
+    assert "more nodes of this shape     a new node like n1" in output.report
+    assert "another-node" not in json.dumps(output.structured())

@@ -63,7 +63,9 @@ def test_a_pod_that_runs_is_said_to_run() -> None:
 
 def test_the_first_line_says_what_is_wanted_and_what_there_is() -> None:
     line = headline(cluster(*HERE, *asking(request("r", 5))), pod="p")
-    assert line.startswith("default/p is blocked on every node: claim default/c wants 5 devices on one node; no node has more than 4")
+    assert line.startswith(
+        "default/p is blocked on every node: claim default/c wants 5 devices of class gpu on one node; no node has more than 4"
+    )
 
 
 def test_a_release_that_misses_a_solution_says_so_first() -> None:

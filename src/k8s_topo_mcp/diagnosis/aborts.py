@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..cel import CompileError, EvaluationError, compile_selector
+from ..cel import CompileError, EvaluationError
 from ..dra.funnel import Screened, funnel, screened, slices_of
 from ..dra.outcome import Aborted, SelectorFailure
 from ..dra.prepared import Prepared, prepare
 from ..dra.problem import AllocationProblem, TargetNode
 from ..findings import Finding, finding
 from ..objects import MAX_RESULTS, ExactRequest, ResourceClaim
-from .nearest import having, keys_published
+from .missing_keys import missing_key
 from .report import Cause
 from .shortages import locate
 
@@ -109,10 +109,9 @@ def _selector_cause(
         found = finding("CEL_ERROR", about, field, selector=name, expression=expression, error=error.message, device=outcome.device)
         return replace(cause, finding=found)
     reached = _all_devices(prepared, nodes) if in_class else screened(prepared, nodes, request, failure.index)
-    domain = _domain_of(prepared, expression, error.key)
-    have = having(reached, domain, error.key)
-    found = finding("CEL_KEY_MISSING", about, field, selector=name, expression=expression, key=error.key, having=have, of=len(reached))
-    return replace(cause, finding=found, keys=keys_published(reached, domain))
+    key = missing_key(prepared, expression, error.key, reached)
+    found = finding("CEL_KEY_MISSING", about, field, selector=name, expression=expression, key=error.key, having=key.having, of=key.of)
+    return replace(cause, finding=found, missing=key)
 
 
 def _all_devices(prepared: Prepared, nodes: Sequence[TargetNode]) -> list[Screened]:
@@ -122,11 +121,3 @@ def _all_devices(prepared: Prepared, nodes: Sequence[TargetNode]) -> list[Screen
         for pool, entry in slices_of(prepared, nodes)
         for device in entry.devices
     ]
-
-
-def _domain_of(prepared: Prepared, expression: str, key: str) -> str:
-    """Under which domain an expression reads a key, as far as it says so literally."""
-    program = compile_selector(expression, prepared.environment)
-    if isinstance(program, CompileError):
-        return ""
-    return next((path.domain for path in program.reads.paths if path.name == key), "")

@@ -19,12 +19,16 @@ from ..view import ClusterView
 from ..view.indices import allocated_claims
 from .cause import find_cause, outcome_cause
 from .layers import drivers
+from .node_changes import cordon_changes
 from .remedies import Remedies, has_remedies, try_for_claims, try_for_pod
 from .report import Cause, Holder, Trial
 from .request_changes import deallocated
 from .shortages import device_cause
 
 NOTHING: Remedies = ((), (), ())
+
+CORDONED = "the node is cordoned"
+ENDED = "it would do, but the error on another node ends the attempt"
 
 MAX_COPIES = 100_000
 """Counting stops here: nobody asks for more."""
@@ -79,7 +83,7 @@ class Standing:
 
 
 def claim_standing(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Sequence[Node]) -> Standing:
-    """Claims by themselves, together on one node, as if none of them were allocated."""
+    """Claims by themselves, together on one node, as if none of them were allocated. A cordoned node is closed."""
     fresh = tuple(replace(claim, allocation=None, reserved_for=()) for claim in claims)
     problem = problem_of(view, fresh)
     missing = next((found for claim in fresh if (found := missing_class(view, claim)) is not None), None)
@@ -89,10 +93,21 @@ def claim_standing(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Se
     if blind:
         cause = Cause(finding("NOT_MODELLED", fresh[0].ref, what=blind), 0, len(nodes))
         return Standing(fresh, (), cause, problem, unjudged=True)
-    targets = [target(node) for node in nodes]
+    open_nodes, cordoned = _by_cordon(nodes)
+    targets = [target(node) for node in open_nodes or cordoned]
     outcomes = allocate_each(problem, targets)
-    answers = tuple(_answer(name, outcome) for name, outcome in outcomes.items())
-    return Standing(fresh, answers, _with_drivers(view, problem, _judge(view, problem, outcomes, targets)), problem)
+    answers = tuple(
+        NodeAnswer(node.name, False, why=CORDONED) if node.unschedulable else _answer(node.name, outcomes[node.name]) for node in nodes
+    )
+    cause = _with_drivers(view, problem, _judge(view, problem, outcomes, targets))
+    if cause is None and not open_nodes:
+        cause = Cause(finding("NODE_UNSCHEDULABLE", cordoned[0].ref, "spec.unschedulable"), 0, len(nodes))
+    return Standing(fresh, _ended(answers, cause), cause, problem)
+
+
+def _by_cordon(nodes: Sequence[Node]) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """(open nodes, cordoned ones)."""
+    return tuple(node for node in nodes if not node.unschedulable), tuple(node for node in nodes if node.unschedulable)
 
 
 def pod_standing(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: ObjectRef | None = None) -> Standing:
@@ -104,13 +119,13 @@ def pod_standing(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: Ob
         what = "Pods could not be read, so what nodes have left isn't known"
         cause = Cause(finding("NOT_MODELLED", subject or pod.ref, what=what), 0, len(nodes))
     answers = tuple(_pod_answer(entry.node.name, entry.fits, entry.outcome, entry.reasons) for entry in placement.nodes.values())
-    if cause is not None and cause.finding.code == "NOT_MODELLED" and (placement.pod_wide or view.unknown("Pod") is not None):
-        answers = ()
-    return Standing(problem.claims if problem is not None else (), answers, cause, problem, placement)
+    if placement.pod_wide or (cause is not None and cause.finding.code == "NOT_MODELLED" and view.unknown("Pod") is not None):
+        answers = ()  # what holds the pod everywhere leaves nothing to say of a single node
+    return Standing(problem.claims if problem is not None else (), _ended(answers, cause), cause, problem, placement)
 
 
 def claim_feasibility(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Sequence[Node]) -> Feasibility:
-    """Claims by themselves, together on one node; a node's other limits (taints, cpu, memory) are left out."""
+    """Claims by themselves, together on one node; a node's other limits (taints, cpu, memory) are left out. A cordoned node is closed."""
     standing = claim_standing(view, claims, nodes)
     fresh, cause, problem = standing.claims, standing.cause, standing.problem
     subject = fresh[0].ref
@@ -121,13 +136,26 @@ def claim_feasibility(view: ClusterView, claims: Sequence[ResourceClaim], nodes:
         tried = try_for_claims(view, problem, cause, nodes) if has_remedies(cause) else NOTHING
         return Feasibility(subject, fresh, None, word_of(cause), (), 0, 0, cause, *tried)
     verdict = "fits" if cause is None else word_of(cause)
-    remedies = try_for_claims(view, problem, cause, nodes) if cause is not None and has_remedies(cause) and nodes else NOTHING
+    open_nodes, cordoned = _by_cordon(nodes)
+    helping, vain, holders = NOTHING
+    if cause is not None and has_remedies(cause) and open_nodes:
+        helping, vain, holders = try_for_claims(view, problem, cause, open_nodes)
     if verdict == "aborted by an error":
-        return Feasibility(subject, fresh, None, verdict, standing.nodes, 0, 0, cause, *remedies)
-    targets = [target(node) for node in nodes]
+        return Feasibility(subject, fresh, None, verdict, standing.nodes, 0, 0, cause, helping, vain, holders)
+    if verdict == "no":
+        helping = (*_uncordoned(problem, cordoned), *helping)
+    targets = [target(node) for node in open_nodes]
     copies = count_copies(problem, targets, {}) if verdict == "fits" else 0
     ever = count_copies(replace(problem, in_use=NOTHING_HELD), targets, {})
-    return Feasibility(subject, fresh, None, verdict, standing.nodes, copies, ever, cause, *remedies)
+    return Feasibility(subject, fresh, None, verdict, standing.nodes, copies, ever, cause, helping, vain, holders)
+
+
+def _uncordoned(problem: AllocationProblem, cordoned: Sequence[Node]) -> tuple[Trial, ...]:
+    """The first cordoned node on which the claims would fit, opened."""
+    for node, outcome in zip(cordoned, allocate_each(problem, [target(node) for node in cordoned]).values(), strict=True):
+        if isinstance(outcome, Allocated) and not outcome.order_dependent:
+            return (Trial(next(cordon_changes(node)), (node.name,)),)
+    return ()
 
 
 def pod_feasibility(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: ObjectRef) -> Feasibility:
@@ -141,6 +169,8 @@ def pod_feasibility(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject:
     ever: int | None
     if placement.unknown or (cause is not None and cause.finding.status in ("unknown", "error")):
         copies = ever = None if placement.unknown or cause is None or cause.finding.status == "unknown" else 0
+    elif placement.pod_wide:
+        copies = ever = 0
     else:
         copies = _pod_copies(view, pod, placement, problem)
         ever = _pod_copies(view, pod, placement, replace(problem, in_use=NOTHING_HELD) if problem is not None else None)
@@ -186,6 +216,13 @@ def word_of(cause: Cause) -> str:
         return "missed by this release"
     status = cause.finding.status
     return "unknown" if status == "unknown" else "aborted by an error" if status == "error" else "no"
+
+
+def _ended(answers: tuple[NodeAnswer, ...], cause: Cause | None) -> tuple[NodeAnswer, ...]:
+    """The same where an error ends the attempt: whatever nodes would offer, none is chosen."""
+    if cause is None or word_of(cause) != "aborted by an error":
+        return answers
+    return tuple(NodeAnswer(entry.node, False, why=ENDED) if entry.fits else entry for entry in answers)
 
 
 def _answer(node: str, outcome: Outcome) -> NodeAnswer:

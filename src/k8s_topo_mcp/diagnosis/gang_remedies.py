@@ -17,6 +17,7 @@ from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import claims_of, pools_held, slices_of_pool
 from . import node_changes, pod_changes, request_changes
 from .gang_trial import GangTrial, still_known, try_gang
+from .new_nodes import adds_nodes, new_slices, twins
 from .remedies import around_of, has_remedies, propose
 from .report import Cause, Change, Holder, Trial
 from .trials import Subject
@@ -30,6 +31,9 @@ MANY_CHANGES, FEW_CHANGES = 16, 4
 
 MAX_NODES = 64
 """So many more nodes are imagined at most."""
+
+KINDS = 3
+"""Kinds of nodes that are tried for a gang, those whose devices match first: each is tried with the whole group."""
 
 RENAMED = frozenset({"metadata"})
 
@@ -53,7 +57,7 @@ def try_changes(view: ClusterView, gang: Gang, trial: GangTrial, cause: Cause | 
     proposed, holders = _for_a_member(view, gang, trial, member, placement, cause)
     limit = MANY_CHANGES if len(gang.members) <= SMALL_GANG else FEW_CHANGES
     releases = [change for change in proposed if change.releases]
-    asking_less = [_for_all(view, gang, member, change) for change in proposed if change.edits and not _adds(change)]
+    asking_less = [_for_all(view, gang, member, change) for change in proposed if change.edits and not adds_nodes(change)]
     helping: list[Trial] = []
     vain: list[Trial] = []
     for change in (*releases[: limit // 2], *asking_less[: limit // 2]):
@@ -73,11 +77,7 @@ def try_changes(view: ClusterView, gang: Gang, trial: GangTrial, cause: Cause | 
 def _rank(trial: Trial) -> tuple[int, bool]:
     change = trial.change
     own = bool(change.edits) and isinstance(change.edits[0].object, PodGroup)
-    return (0 if change.releases else 1 if _adds(change) else 2 if own else 3, not change.keeps_intent)
-
-
-def _adds(change: Change) -> bool:
-    return bool(change.edits) and all(isinstance(edit, Add) for edit in change.edits)
+    return (0 if change.releases else 1 if adds_nodes(change) else 2 if own else 3, not change.keeps_intent)
 
 
 def _for_a_member(
@@ -104,8 +104,9 @@ def _for_a_member(
 
 
 def _shapes(view: ClusterView, placement: Placement) -> tuple[Node, ...]:
-    bare = placement.devices.problem is None
-    return node_changes.kinds_of(view, [entry.node for entry in placement.nodes.values()], bare)
+    problem = placement.devices.problem
+    kinds = node_changes.kinds_of(view, [entry.node for entry in placement.nodes.values()], problem is None)
+    return tuple(kind for kind in node_changes.likely_first(problem, kinds) if new_slices(view, kind) is not None)[:KINDS]
 
 
 def _for_all(view: ClusterView, gang: Gang, member: Pod, change: Change) -> Change:
@@ -206,7 +207,7 @@ def _enough_nodes(view: ClusterView, gang: Gang, node: Node, before: int, known:
 
 def _more(view: ClusterView, node: Node, count: int) -> Change:
     text = f"{count} {'node' if count == 1 else 'nodes'} more like {node.name}"
-    return Change(text, node.ref, "", "", f"{count} more", node_changes.twins(view, node, count), True, "add nodes of that kind")
+    return Change(text, node.ref, "", "", f"{count} more", twins(view, node, count) or (), True, "add nodes of that kind")
 
 
 def lower_minimum(view: ClusterView, gang: Gang, fit: int, known: Known | None = None) -> Told:

@@ -14,47 +14,34 @@ from ..scheduling.dynamic_resources import active_rules
 from ..scheduling.placement import NodePlacement, Placement, place, refusals
 from ..view import ClusterView
 from ..view.indices import slices_of_node
-from .node_changes import one_more, shape_of
+from .new_nodes import shape_of
+from .node_changes import KINDS, PASSING, one_more
 from .report import Change
 from .trials import Subject, fitting
 
-SHAPES = 16
-"""Shapes that are tried, those that refuse the pod for the fewest reasons first."""
 
-PASSING = frozenset(
-    {
-        "NODE_UNSCHEDULABLE",
-        "INSUFFICIENT_RESOURCE",
-        "TOO_MANY_PODS",
-        "HOST_PORT_TAKEN",
-        "POD_ANTI_AFFINITY",
-        "REFUSED_BY_POD",
-        "SPREAD_SKEW",
-        "DISK_CONFLICT",
-        "VOLUME_LIMIT",
-    }
-)
-"""Refusals that come from what is on a node, not from what it is."""
-
-
-def shape_that_starts(view: ClusterView, pod: Pod, placement: Placement) -> Node | None:
-    """A node of the shape of which one more would start the pod; None if there is none."""
+def more_nodes_start(view: ClusterView, pod: Pod, placement: Placement) -> bool | None:
+    """Whether one more node of some shape would start the pod. None where no shape does, but of one isn't known what a new node has."""
     if placement.pod_wide or placement.devices.not_modelled or placement.devices.allocated:
-        return None
+        return False
+    unknown = False
     for node in _shapes(view, placement.nodes.values()):
-        if _starts(view, pod, placement, one_more(view, node, "more nodes of this shape")):
-            return node
-    return None
+        change = one_more(view, node, "more nodes of this shape")
+        if change is None:
+            unknown = True
+        elif _starts(view, pod, placement, change):
+            return True
+    return None if unknown else False
 
 
 def _shapes(view: ClusterView, entries: Iterable[NodePlacement]) -> list[Node]:
-    """One node for each shape and set of lasting refusals, those with the fewest first."""
+    """One node for each shape and set of lasting refusals, those with the fewest first; as many as are tried for a pod by itself."""
     found: dict[Hashable, tuple[int, Node]] = {}
     for entry in entries:
         lasting = frozenset(refused.code for refused, _ in entry.plain if refused.code not in PASSING)
         shape = shape_of(entry.node, slices_of_node(view, entry.node.name))
         found.setdefault((shape, lasting), (len(lasting), entry.node))
-    return [node for _, node in sorted(found.values(), key=lambda pair: pair[0])][:SHAPES]
+    return [node for _, node in sorted(found.values(), key=lambda pair: pair[0])][:KINDS]
 
 
 def _starts(view: ClusterView, pod: Pod, placement: Placement, change: Change) -> bool:

@@ -157,17 +157,3 @@ def in_unit(value: Quantity, like: str) -> str:
         return ""
     tenths = Fraction(value.value) * 10 / UNITS[unit]
     return f"{int(tenths) / 10:g}{unit}"
-
-
-def keys_published(devices: Sequence[Screened], domain: str) -> tuple[str, ...]:
-    """Names of the attributes that exist, those of another domain with it."""
-    found: dict[str, None] = {}
-    for names in dict.fromkeys(tuple(entry.device.attributes) for entry in devices):
-        for key in names:
-            own, slash, name = key.rpartition("/")
-            found.setdefault(name if not slash or own == domain else key, None)
-    return tuple(sorted(found, key=lambda key: ("/" in key, key)))
-
-
-def having(devices: Sequence[Screened], domain: str, name: str) -> int:
-    return sum(1 for entry in devices if published(entry.device, entry.pool.driver, domain, name) is not None)

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from ..objects import DeviceTaintRule, Node, ResourceSlice
-from ..view import Add, ClusterView, Delete, Replace, derived
-from ..view.indices import slices_by_node, slices_of_node
-from .nearest import product_of
+from ..dra.funnel import needed_devices, screened
+from ..dra.prepared import prepare
+from ..dra.problem import AllocationProblem
+from ..objects import DeviceTaintRule, Node
+from ..scheduling.placement import target
+from ..view import ClusterView, Delete, Replace
+from ..view.indices import slices_by_node
+from .new_nodes import CONDITION_TAINTS, shape_of, twins
 from .report import Change
 
-TWIN = "another-node-like-"
 UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
-CONDITION_TAINTS = "node.kubernetes.io/"
-"""Taints of this domain are set and removed by controllers (well_known_taints.go): a new node has none of them."""
-
 MORE_LIKE = "more nodes like "
 
-KINDS = 3
-"""Kinds of nodes of which one more is tried."""
+KINDS = 16
+"""Kinds of nodes of which one more is tried, those whose devices match first."""
+
+
+PASSING = frozenset(
+    {
+        "NODE_UNSCHEDULABLE",
+        "INSUFFICIENT_RESOURCE",
+        "TOO_MANY_PODS",
+        "HOST_PORT_TAKEN",
+        "POD_ANTI_AFFINITY",
+        "REFUSED_BY_POD",
+        "SPREAD_SKEW",
+        "DISK_CONFLICT",
+        "VOLUME_LIMIT",
+    }
+)
+"""Refusals that come from what is on a node, not from what it is: an empty one of its kind has none of them."""
 
 
 def cordon_changes(node: Node) -> Iterator[Change]:
@@ -48,15 +63,19 @@ def rule_changes(rules: Sequence[DeviceTaintRule]) -> Iterator[Change]:
         yield Change(f"DeviceTaintRule {rule.name} removed", rule.ref, "spec.taint", str(rule.taint), "", (Delete(rule),), True, how)
 
 
-def more_nodes(view: ClusterView, nodes: Sequence[Node], bare: bool = False) -> Iterator[Change]:
-    """One more node like each kind that is here, empty: what buying the same again would bring. `bare`: nodes without devices too."""
+def more_nodes(view: ClusterView, nodes: Sequence[Node], bare: bool = False, problem: AllocationProblem | None = None) -> Iterator[Change]:
+    """One more node like each kind that is here, empty: what buying the same again would bring. `bare`: nodes without devices too. Kinds
+    whose devices could meet the requests of `problem` come first. A kind none of whose nodes publishes whole pools is left out: what a new
+    one would have isn't known."""
     kinds = kinds_of(view, nodes, bare)
-    for node in kinds:
-        yield one_more(view, node, "more nodes of this shape" if len(kinds) == 1 else f"{MORE_LIKE}{node.name}")
+    for node in likely_first(problem, kinds)[:KINDS]:
+        change = one_more(view, node, "more nodes of this shape" if len(kinds) == 1 else f"{MORE_LIKE}{node.name}")
+        if change is not None:
+            yield change
 
 
 def kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool = False) -> tuple[Node, ...]:
-    """One node of each kind that is here, of so many kinds as are tried."""
+    """One node of each kind that is here."""
     return view.memo(("kinds of nodes", bare, tuple(nodes)), lambda: _kinds_of(view, nodes, bare))
 
 
@@ -67,56 +86,24 @@ def _kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool) -> tuple[Nod
         slices = by_node.get(node.name, ())
         if slices or bare:
             kinds.setdefault(shape_of(node, slices), node)
-            if len(kinds) > KINDS:
-                break
-    return tuple(kinds.values())[:KINDS]
+    return tuple(kinds.values())
 
 
-def twins(view: ClusterView, node: Node, count: int) -> tuple[Add, ...]:
-    """So many empty nodes like this one, with the same slices."""
-    found: list[Add] = []
-    for number in range(count):
-        start = TWIN if number == 0 else f"{number + 1}-{TWIN}"
-        found.append(Add(_twin(node, start)))
-        found += [Add(_twin_slice(entry, node, start)) for entry in slices_of_node(view, node.name)]
-    return tuple(found)
+def likely_first(problem: AllocationProblem | None, kinds: Sequence[Node]) -> tuple[Node, ...]:
+    """Nodes by how many requests want more devices than match on them, held or not; in the given order where that is equal."""
+    if problem is None or len(kinds) < 2:
+        return tuple(kinds)
+    prepared = prepare(problem)
+    requests = [request.alternatives for claim in problem.claims for request in claim.spec.requests]
+
+    def lacking(node: Node) -> int:
+        here = (target(node),)
+        return sum(all(len(screened(prepared, here, entry)) < needed_devices(entry) for entry in options) for options in requests)
+
+    return tuple(sorted(kinds, key=lacking))
 
 
-def one_more(view: ClusterView, node: Node, text: str) -> Change:
-    """One more node like this one, empty, with devices of its own."""
-    return Change(text, node.ref, "", "", "1 more", twins(view, node, 1), True, "add nodes of that kind")
-
-
-def shape_of(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
-    """Nodes of one shape publish the same numbers of the same products."""
-    kept = derived(node, "shape", list[tuple[Sequence[ResourceSlice], Hashable]])
-    if not kept or kept[0][0] is not slices:
-        kept[:] = [(slices, _shape(node, slices))]
-    return kept[0][1]
-
-
-def _shape(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
-    products = tuple(sorted(pair for entry in slices for pair in derived(entry, "products", lambda entry=entry: _products(entry))))
-    return products, node.metadata.labels.get("node.kubernetes.io/instance-type", "")
-
-
-def _products(entry: ResourceSlice) -> tuple[tuple[str, str, int], ...]:
-    counts = Counter(product_of(device) for device in entry.devices)
-    return tuple((entry.driver, product, count) for product, count in sorted(counts.items()))
-
-
-def _twin(node: Node, start: str) -> Node:
-    name = f"{start}{node.name}"
-    labels = {**node.metadata.labels, "kubernetes.io/hostname": name}
-    taints = tuple(taint for taint in node.taints if not taint.key.startswith(CONDITION_TAINTS))
-    return replace(node, metadata=replace(node.metadata, name=name, uid="", labels=labels), unschedulable=False, taints=taints)
-
-
-def _twin_slice(entry: ResourceSlice, node: Node, start: str) -> ResourceSlice:
-    name = f"{start}{node.name}"
-    return replace(
-        entry,
-        metadata=replace(entry.metadata, name=f"{start}{entry.name}", uid=""),
-        pool=f"{start}{entry.pool}",
-        node_selection=replace(entry.node_selection, node_name=name),
-    )
+def one_more(view: ClusterView, node: Node, text: str) -> Change | None:
+    """One more node like this one, empty, with devices of its own; None where it isn't known which."""
+    edits = twins(view, node, 1)
+    return None if edits is None else Change(text, node.ref, "", "", "1 more", edits, True, "add nodes of that kind")

@@ -24,7 +24,7 @@ from . import node_changes, pod_changes, request_changes, selector_changes, volu
 from .cause import devices_suffice, nearest_nodes, reasons_against
 from .changes import Around, pod_apply
 from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_among
-from .node_changes import MORE_LIKE
+from .node_changes import MORE_LIKE, PASSING
 from .report import Cause, Change, Holder, Trial
 from .shortages import locate
 from .trials import Subject, fitting
@@ -34,6 +34,12 @@ RELEASES = frozenset({"RELEASE_MISSES", "ORDER_DEPENDENT", "SCHEDULER_CRASH"})
 
 FEW = 2
 """Claims released in vain that are named one by one."""
+
+FEW_KINDS = 3
+"""Once so many kinds of nodes help, no further one is tried."""
+
+KINDS_NAMED = 4
+"""Kinds of nodes that don't help and are named one by one."""
 
 FEW_CLAIMS = 64
 """Up to so many claims are looked at one by one even where they aren't what keeps the pod."""
@@ -71,7 +77,8 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     asked = devices.problem
     if asked is None:
         return (), (), ()
-    return _try_changes(subject, asked, cause, tuple(_closed_nodes(view, pod, placement)))
+    empty = [entry.node for entry in placement.nodes.values() if entry.plain and all(own.code in PASSING for own, _ in entry.plain)]
+    return _try_changes(subject, asked, cause, tuple(_closed_nodes(view, pod, placement)), empty)
 
 
 def try_for_claims(view: ClusterView, problem: AllocationProblem, cause: Cause, nodes: Sequence[Node]) -> Remedies:
@@ -99,8 +106,10 @@ def _openings(view: ClusterView, pod: Pod, nearest: Sequence[NodePlacement]) -> 
         yield from pod_changes.together(view, pod, against, nearest[0].node)
 
 
-def _try_changes(subject: Subject, problem: AllocationProblem, cause: Cause, around_it: tuple[Change, ...] = ()) -> Remedies:
-    proposed, holders = propose(subject, problem, cause, around_it)
+def _try_changes(
+    subject: Subject, problem: AllocationProblem, cause: Cause, around_it: tuple[Change, ...] = (), also: Sequence[Node] = ()
+) -> Remedies:
+    proposed, holders = propose(subject, problem, cause, around_it, also)
     return (*run(proposed, subject), holders)
 
 
@@ -115,9 +124,10 @@ def around_of(subject: Subject, problem: AllocationProblem, cause: Cause) -> Aro
 
 
 def propose(
-    subject: Subject, problem: AllocationProblem, cause: Cause, around_it: tuple[Change, ...] = ()
+    subject: Subject, problem: AllocationProblem, cause: Cause, around_it: tuple[Change, ...] = (), also: Sequence[Node] = ()
 ) -> tuple[list[Change], tuple[Holder, ...]]:
-    """What is worth trying where devices decide, and who holds those that are in the way."""
+    """What is worth trying where devices decide, and who holds those that are in the way. `also`: nodes that are closed for what is on
+    them, one more of which would be open."""
     around = around_of(subject, problem, cause)
     if around is None:
         return [], ()
@@ -134,7 +144,7 @@ def propose(
     else:
         proposed.append(subject.view.memo("all released", lambda: all_released(claims)))
     proposed.sort(key=lambda change: not change.abandoned)
-    proposed += node_changes.more_nodes(subject.view, subject.nodes)
+    proposed += node_changes.more_nodes(subject.view, (*subject.nodes, *also), problem=problem)
     in_the_way = code in IN_THE_WAY
     return proposed, held.holders if in_the_way else ()
 
@@ -184,6 +194,8 @@ def run(proposed: Iterable[Change], subject: Subject) -> tuple[tuple[Trial, ...]
         released_one = any(len(trial.change.releases) == 1 for trial in helping)
         if change.text in seen or (released_one and len(change.releases) > 1):
             continue
+        if change.text.startswith(MORE_LIKE) and sum(trial.change.text.startswith(MORE_LIKE) for trial in helping) >= FEW_KINDS:
+            continue
         seen.add(change.text)
         nodes = fitting(subject, change)
         trial = Trial(change, nodes, change.vain if nodes else "")
@@ -196,6 +208,9 @@ def _folded(vain: Sequence[Trial]) -> tuple[Trial, ...]:
     more = [trial for trial in vain if trial.change.text.startswith(MORE_LIKE)]
     if len(more) > 1:
         *names, last = (trial.change.text.removeprefix(MORE_LIKE) for trial in more)
+        if len(names) > KINDS_NAMED:
+            last = f"{len(more) - KINDS_NAMED} other kinds"
+            names = names[:KINDS_NAMED]
         together = replace(more[0], change=replace(more[0].change, text=f"{MORE_LIKE}{', '.join(names)} or {last}"))
         vain = [*(trial for trial in vain if trial not in more), together]
     single = [trial for trial in vain if len(trial.change.releases) == 1]
@@ -386,10 +401,7 @@ def _for_a_key(around: Around, cause: Cause) -> Iterator[Change]:
         device_class = around.prepared.problem.classes[around.request.class_name]
         yield from selector_changes.class_selector_changes(device_class, index)
         return
-    key = found.text("key")
-    by_lower = {name.lower(): name for name in cause.keys}
-    near = get_close_matches(key.lower(), list(by_lower), n=1, cutoff=0.75)
-    yield from selector_changes.key_changes(around, index, key, by_lower[near[0]] if near else None)
+    yield from selector_changes.key_changes(around, index, cause.missing)
 
 
 def _for_a_conflict(around: Around, cause: Cause) -> Iterator[Change]:

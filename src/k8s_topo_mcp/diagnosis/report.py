@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ..cel import Comparison
+from ..cel import Comparison, Path
 from ..dra.funnel import Funnel
 from ..findings import Finding
 from ..objects import ObjectRef, Pod, ResourceClaim
@@ -47,6 +47,40 @@ class NearMiss:
     short_by: str = ""
     also: str = ""
     values: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedKey:
+    """An attribute or capacity, and how many devices have it."""
+
+    path: Path
+    devices: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissingKey:
+    """What a selector reads (`path`, None where the expression doesn't say it literally) of `of` devices, `having` of which have it.
+
+    `known_domain`: whether any of them publishes something of that kind under the path's domain. `published`: names of that kind. `near`:
+    what was likely meant, where no device has it.
+    """
+
+    path: Path | None
+    having: int
+    of: int
+    known_domain: bool
+    published: tuple[str, ...]
+    near: PublishedKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Selector `index` of a request, which leaves out devices of the class. `comparisons` are its `&&` operands; none where one of them
+    isn't a comparison that this model reads."""
+
+    index: int
+    expression: str
+    comparisons: tuple[Comparison, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +243,8 @@ class Cause:
     near: NearMiss | None = None
     comparison: Comparison | None = None
     groups: Groups | None = None
-    keys: tuple[str, ...] = ()
+    narrowed: tuple[Narrowing, ...] = ()
+    missing: MissingKey | None = None
     drivers: tuple[str, ...] = ()
     counters: tuple[CounterShort, ...] = ()
     capacity: CapacityLeft | None = None

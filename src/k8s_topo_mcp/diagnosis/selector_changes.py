@@ -8,11 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..cel import Comparison, Path, Program
-from ..objects import DeviceClass, Quantity
+from ..dra.funnel import screened
+from ..objects import DeviceClass, Quantity, ResourceClaim
 from ..view import Replace
 from .changes import Around
-from .nearest import UNITS, quantity_or_none, unit_of
-from .report import Change, NearMiss
+from .nearest import UNITS, failing_comparison, near_miss, quantity_or_none, unit_of
+from .report import Change, MissingKey, NearMiss
 
 
 def literal_changes(around: Around, index: int, comparison: Comparison, near: NearMiss) -> Iterator[Change]:
@@ -71,50 +72,91 @@ def _in_suffix(value: Quantity, like: str) -> str:
     return f"{exact.numerator}{unit}" if exact.denominator == 1 else str(value)
 
 
-def key_changes(around: Around, index: int, key: str, near: str | None) -> Iterator[Change]:
+def key_changes(around: Around, index: int, missing: MissingKey | None) -> Iterator[Change]:
     """A selector that reads a key no device has: the right spelling, the guards that readers try, and going without."""
     program = around.program(index)
     if program is None:
         return
-    expression = program.expression
-    for path in program.reads.paths:
-        place = _access(expression, path) if path.name == key else None
-        if place is None:
-            continue
-        start, end = place
-        access = expression[start:end]
-        if near is not None:
-            renamed = access[: access.rindex(key)] + near + access[access.rindex(key) + len(key) :]
-            yield around.selector(index, expression[:start] + renamed + expression[end:], f"{key} → {near}", True)
-        guard = _conjunct_with(program, start)
-        if guard is not None:
-            guarded = f"{expression[: guard[0]]}has({access}) && {expression[guard[0] :]}"
-            yield around.selector(index, guarded, f"has() guard on {key}", False)
-        optional = access[: access.rindex("." + key)] + ".?" + key if "." + key in access else None
-        literal = _other_side(program, start)
-        if optional is not None:
-            absent = _absent_value(literal)
-            if absent is not None:
-                text = f".?{key}.orValue({absent})"
-                yield around.selector(index, expression[:start] + optional + f".orValue({absent})" + expression[end:], text, False)
-            if literal is not None and absent != literal:
-                text = f".?{key}.orValue({literal})"
-                yield around.selector(
-                    index,
-                    expression[:start] + optional + f".orValue({literal})" + expression[end:],
-                    text,
-                    False,
-                    "starts, but on any device: the condition is lost",
-                )
-        break
+    place = _access(program.expression, missing.path) if missing is not None and missing.path is not None else None
+    if missing is not None and missing.path is not None and place is not None:
+        if missing.near is not None:
+            renamed, text = _renamed(program.expression, missing.path, missing.near.path)
+            change = around.selector(index, renamed, text, True)
+            yield change
+            if missing.near.devices < missing.of:
+                guarded = f"has({_written(missing.near.path)}) && ({renamed})"
+                yield around.selector(index, guarded, f"{text} and a has() guard on it", True)
+            yield from _with_another_value(around, index, change)
+        yield from _guarded(around, index, program, missing.path, place)
     yield around.selector(index, None, f"selectors[{index}] removed", False)
 
 
+def _renamed(expression: str, path: Path, near: Path) -> tuple[str, str]:
+    """(the expression that reads the other path wherever it read this one, that in words)."""
+    changed = _pattern(path).sub(lambda found: f"device.{_field(near)}[{found[1]}{near.domain}{found[1]}].{near.name}", expression)
+    if near.kind != path.kind:
+        return changed, f"{path.kind} {path.name} → {near.kind} {near.name}"
+    if near.domain != path.domain:
+        return changed, f"{path.qualified_name} → {near.qualified_name}"
+    return changed, f"{path.name} → {near.name}"
+
+
+def _with_another_value(around: Around, index: int, change: Change) -> Iterator[Change]:
+    """Where the selector would be met by no device even with the name set right: a value that is published, too."""
+    claim = change.edits[0].object
+    if not isinstance(claim, ResourceClaim):
+        return
+    before, after = around.claim.spec.requests[around.position], claim.spec.requests[around.position]
+    request = next(new for old, new in zip(before.alternatives, after.alternatives, strict=True) if old is around.request)
+    if screened(around.prepared, around.nodes, request, index + 1):
+        return
+    found = failing_comparison(around.prepared, around.nodes, request, index)
+    near = near_miss(*found) if found is not None else None
+    if found is None or near is None:
+        return
+    for more in literal_changes(replace(around, claim=claim, request=request), index, found[0], near):
+        yield replace(more, text=f"{change.text} and {more.text}", before=change.before)
+
+
+def _guarded(around: Around, index: int, program: Program, path: Path, place: tuple[int, int]) -> Iterator[Change]:
+    """What readers try in vain where a key is missing: a test for it, and a value in its stead."""
+    expression, key = program.expression, path.name
+    start, end = place
+    access = expression[start:end]
+    guard = _conjunct_with(program, start)
+    if guard is not None:
+        guarded = f"{expression[: guard[0]]}has({access}) && {expression[guard[0] :]}"
+        yield around.selector(index, guarded, f"has() guard on {key}", False)
+    optional = access[: access.rindex("." + key)] + ".?" + key
+    literal = _other_side(program, start)
+    absent = _absent_value(literal)
+    if path.kind == "capacity" and literal is not None and absent == "''":
+        literal, absent = f"quantity({literal})", "quantity('0')"
+    if absent is not None:
+        text = f".?{key}.orValue({absent})"
+        yield around.selector(index, expression[:start] + optional + f".orValue({absent})" + expression[end:], text, False)
+    if literal is not None and absent != literal:
+        lost = "starts, but on any device: the condition is lost"
+        changed = expression[:start] + optional + f".orValue({literal})" + expression[end:]
+        yield around.selector(index, changed, f".?{key}.orValue({literal})", False, lost)
+
+
+def _written(path: Path) -> str:
+    return f"device.{_field(path)}['{path.domain}'].{path.name}"
+
+
+def _field(path: Path) -> str:
+    return "attributes" if path.kind == "attribute" else "capacity"
+
+
+def _pattern(path: Path) -> re.Pattern[str]:
+    """How an expression writes `device.attributes["domain"].name`, in whichever quotes."""
+    return re.compile(rf"""device\.{_field(path)}\[(['"]){re.escape(path.domain)}\1\]\.{re.escape(path.name)}\b""")
+
+
 def _access(expression: str, path: Path) -> tuple[int, int] | None:
-    """Where an expression writes `device.attributes["domain"].name`, in whichever quotes."""
-    field = "attributes" if path.kind == "attribute" else "capacity"
-    pattern = rf"""device\.{field}\[(['"]){re.escape(path.domain)}\1\]\.{re.escape(path.name)}\b"""
-    found = re.search(pattern, expression)
+    """Where an expression reads a path first."""
+    found = _pattern(path).search(expression)
     return None if found is None else found.span()
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
+from ..cel import CompileError, compile_selector
 from ..dra.allocation import allocate, node_groups
 from ..dra.funnel import Funnel, StageKind, funnel, screened, slices_of
 from ..dra.outcome import Unallocatable
@@ -22,7 +24,7 @@ from .conflicts import Part, holds_on, minimal_conflict, part_text
 from .groups import attribute_of, groups_of, kind_of, look_alike, values_in
 from .nearest import failing_comparison, near_miss
 from .remainders import capacity_left, counters_short, taint_counts
-from .report import Alternative, Cause
+from .report import Alternative, Cause, Narrowing
 
 NODES_EXAMINED = 16
 """Nodes of the best kind on which counters are looked at one by one."""
@@ -51,7 +53,21 @@ class Ground:
 
     def cause(self, found: Finding, counted: Funnel | None) -> Cause:
         """A cause without facts."""
-        return Cause(found, len(self.open), self.total, counted)
+        return Cause(found, len(self.open), self.total, counted, narrowed=_narrowed(self.prepared, counted) if counted is not None else ())
+
+
+def _narrowed(prepared: Prepared, counted: Funnel) -> tuple[Narrowing, ...]:
+    """The selectors of a request that leave out devices."""
+    found: list[Narrowing] = []
+    for before, stage in pairwise(counted.stages):
+        if stage.kind != "selector" or stage.left == before.left:
+            continue
+        expression = counted.request.selectors[stage.index].expression or ""
+        program = compile_selector(expression, prepared.environment)
+        parts = () if isinstance(program, CompileError) else tuple(part.comparison for part in program.conjuncts)
+        comparisons = tuple(part for part in parts if part is not None)
+        found.append(Narrowing(stage.index, expression, comparisons if len(comparisons) == len(parts) else ()))
+    return tuple(found)
 
 
 def locate(claim: ResourceClaim, name: str) -> tuple[int, ExactRequest]:

@@ -19,7 +19,7 @@ from ..view.indices import find_owner, pods_of_owner
 from .cause import find_cause
 from .demand import asked_devices
 from .gang import explain_gang
-from .growth import shape_that_starts
+from .growth import more_nodes_start
 from .holders import IN_THE_WAY
 from .layers import claims, drivers
 from .node_kinds import NodeKind, node_kinds
@@ -55,7 +55,8 @@ MEASURED = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """A verdict in one word. `starts`: whether more nodes of the present shapes would start the pod; None where that wasn't asked."""
+    """A verdict in one word. `starts`: whether more nodes of the present shapes would start the pod; None where that
+    wasn't asked, or isn't known."""
 
     word: Word
     cause: Cause | None
@@ -112,7 +113,8 @@ def _gang(view: ClusterView, pod: Pod) -> str:
 def _same(cause: Cause) -> tuple[Hashable, ...]:
     """Causes with the same code about the same wish are one."""
     found = cause.finding
-    return (found.code, found.field, tuple(value for name, value in found.entries if name not in MEASURED))
+    wish = tuple(entry.expression for entry in cause.narrowed)
+    return (found.code, found.field, wish, tuple(value for name, value in found.entries if name not in MEASURED))
 
 
 def judge(view: ClusterView, pod: Pod) -> Judged:
@@ -138,7 +140,7 @@ def _judge(view: ClusterView, pod: Pod) -> Judged:
         return Judged("unknown" if status == "unknown" else "error", shown)
     if code in WAITING:
         return Judged("waits", shown)
-    starts = shape_that_starts(view, pod, placement) is not None
+    starts = more_nodes_start(view, pod, placement)
     return Judged("short" if starts or code in IN_THE_WAY or code == "NO_NODES" else "misfit", shown, starts)
 
 

@@ -177,12 +177,15 @@ def _proposal(view: ClusterView, question: Input, nodes: Sequence[Node], proposa
         result = claim_feasibility(judged, proposal.claims, nodes)
     output = _output(view, question, replace(result, subject=proposal.subject), inline=True, extra=proposal.notes)
     output = output.model_copy(update={"wanted_copies": proposal.replicas if proposal.replicas and proposal.replicas > 1 else None})
-    return output.model_copy(update={"patch": _patch(output, documents)})
+    return output.model_copy(update={"patch": _patch(output, documents, proposal.claims)})
 
 
-def _patch(output: Output, documents: Sequence[Document]) -> str | None:
-    """Where in the manifest the first remedy applies, as a JSON pointer."""
-    if not output.remedies:
+def _patch(output: Output, documents: Sequence[Document], claims: Sequence[ResourceClaim]) -> str | None:
+    """Where in the manifest the first remedy applies, as a JSON pointer; None where that changes another object."""
+    if not output.remedies or output.remedies[0].objects:
+        return None
+    about = output.remedies[0].object or (output.blocker.object if output.blocker is not None else None)
+    if about not in {wording.named(claim.ref) for claim in claims}:
         return None
     prefix = ""
     if documents and documents[0].item.get("kind") == "ResourceClaimTemplate":
@@ -204,7 +207,9 @@ def _output(view: ClusterView, question: Input, result: Feasibility, inline: boo
     assumptions = [*result.assumptions, *extra]
     blocker = None if result.cause is None else wording.blocker(result.cause)
     if result.pod is None:
-        assumptions.append("a claim alone: node taints, cpu and memory are left out; give a pod to have them checked")
+        assumptions.append(
+            "a claim alone: cordoned nodes are closed, node taints, cpu and memory left out; give a pod to have them checked"
+        )
     if question.ignore_holders:
         assumptions.append("every other holder is taken as gone")
     return Output(
@@ -356,9 +361,7 @@ def headline(output: Output) -> str:
         case "aborted by an error":
             assert blocker is not None
             if blocker.code == "CEL_KEY_MISSING":
-                renamed = output.remedies[0].change.partition(" → ")[2] if output.remedies else ""
-                near = f" (nearest: {renamed})" if renamed else ""
-                error = f"it reads {blocker.expected} and {blocker.actual}{near}"
+                error = f"it reads {blocker.expected} and {blocker.actual}"
                 return f"No: {subject} is valid, but the scheduler would stop with an error: {error}."
             return f"No: the scheduler would stop with an error: {blocker.expected} wanted, but {blocker.actual}."
         case _:

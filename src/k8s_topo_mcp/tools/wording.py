@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from k8s_topo_mcp.cel import Comparison
 from k8s_topo_mcp.diagnosis.evidence import Advice
-from k8s_topo_mcp.diagnosis.report import Alternative, CapacityLeft, Cause, CounterShort, Groups, LookAlike, Report, TaintCount, Trial
+from k8s_topo_mcp.diagnosis.new_nodes import TWIN, adds_nodes
+from k8s_topo_mcp.diagnosis.report import (
+    Alternative,
+    CapacityLeft,
+    Cause,
+    CounterShort,
+    Groups,
+    LookAlike,
+    MissingKey,
+    Narrowing,
+    Report,
+    TaintCount,
+    Trial,
+)
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.objects import ObjectRef
 from k8s_topo_mcp.rendering import clean, fold, plural
@@ -23,6 +37,14 @@ VALUE = 400
 
 GROUPS = 4
 """Values of an attribute whose devices are counted."""
+
+CONDITION = 80
+"""Characters up to which it is said what selectors ask."""
+
+CONDITIONS = 2
+"""Selectors that are named in a sentence."""
+
+COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 OBJECTS = 4
 """Objects of one remedy that are named."""
@@ -144,12 +166,12 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "SELECTOR_NO_MATCH":
             return _selector(found, cause)
         case "NOT_ENOUGH_DEVICES":
-            return f"{value('needed')} devices on one node", f"no node has more than {value('present')} that match, held or not"
+            return f"{_devices(found, cause)} on one node", f"no node has more than {value('present')} that match, held or not"
         case "DEVICES_IN_USE":
             return _in_use(found, cause)
         case "DEVICES_TAINTED":
             return (
-                f"{plural(found.number('needed'), 'device')} on one node",
+                f"{_devices(found, cause)} on one node",
                 f"{plural(found.number('tainted'), 'more free device')} would do but for taint {value('taint')}, which isn't tolerated",
             )
         case "POOL_INCOMPLETE":
@@ -194,9 +216,7 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "SCHEDULER_CRASH":
             return "a request that this release can judge", f"its scheduler crashes: {value('error')}"
         case "CEL_KEY_MISSING":
-            have, of = found.number("having"), found.number("of")
-            there = "no device publishes it" if not have else f"{of - have} of {of} devices don't publish it"
-            return f"attribute '{value('key')}'", there
+            return _missing_key(found, cause.missing if cause is not None else None)
         case "CEL_ERROR":
             what = "derived attribute" if value("selector").startswith("derived") else "selector"
             return f"a {what} that can be evaluated", f"it fails on device {value('device')}: {value('error')}"
@@ -234,13 +254,65 @@ def _selector(found: Finding, cause: Cause | None) -> tuple[str, str]:
     return f"{devices} with {short(near.subject)} {near.operator} {near.wanted}", have
 
 
+def _devices(found: Finding, cause: Cause | None, what: str = "") -> str:
+    """How many devices are needed, of which class, and what selectors ask of them that others of the class don't have."""
+    of_class = f" of class {cause.funnel.request.class_name}" if cause is not None and cause.funnel is not None else ""
+    return f"{what or plural(found.number('needed'), 'device')}{of_class}{_passing(cause)}"
+
+
+def _passing(cause: Cause | None) -> str:
+    """What the selectors that leave devices out ask: `with memory >= 80Gi`, or which they are."""
+    if cause is None or not cause.narrowed:
+        return ""
+    said = [_condition(entry) for entry in cause.narrowed]
+    together = " and ".join(said)
+    if all(said) and len(together) <= CONDITION:
+        return f" with {together}"
+    names = " and ".join(f"selectors[{entry.index}]" for entry in cause.narrowed[:CONDITIONS])
+    return f" that pass {names}" if len(cause.narrowed) <= CONDITIONS else f" that pass {len(cause.narrowed)} selectors"
+
+
+def _condition(entry: Narrowing) -> str:
+    """A selector in words, if it is made of nothing but plain comparisons."""
+    parts = [_compared(comparison) for comparison in entry.comparisons]
+    known = [part for part in parts if part is not None]
+    return " and ".join(known) if len(known) == len(parts) else ""
+
+
+def _compared(comparison: Comparison) -> str | None:
+    """`productName == 'NVIDIA L4'`, `memory >= 80Gi`; None for what isn't one value beside a literal."""
+    if comparison.subject is None or comparison.negated or len(comparison.literals) != 1 or comparison.operator not in COMPARED:
+        return None
+    literal = comparison.literals[0]
+    said = f"'{literal}'" if isinstance(literal, str) and comparison.literal_kind == "plain" else str(literal)
+    return f"{comparison.subject.name} {comparison.operator} {said}"
+
+
+def _missing_key(found: Finding, missing: MissingKey | None) -> tuple[str, str]:
+    have, of, key = found.number("having"), found.number("of"), found.text("key")
+    path = missing.path if missing is not None else None
+    if missing is None or path is None:
+        return f"attribute '{key}'", "no device publishes it" if not have else f"{of - have} of {of} devices don't publish it"
+    if have:
+        return f"{path.kind} '{key}'", f"{of - have} of {of} devices don't publish it"
+    meant = ""
+    if missing.near is not None:
+        near = missing.near.path
+        name = near.name if near.domain == path.domain else near.qualified_name
+        meant = f" (nearest: {'' if near.kind == path.kind else f'{near.kind} '}{name}, on {missing.near.devices} of {of})"
+    if missing.known_domain:
+        return f"{path.kind} '{key}'", f"no device publishes it{meant}"
+    what = "no device publishes anything" if path.kind == "attribute" else "no device publishes a capacity"
+    return f"{path.kind} '{key}' of domain {path.domain}", f"{what} under that domain{meant}"
+
+
 def _alone(found: Finding, cause: Cause | None) -> tuple[str, str]:
     """One request whose devices match, but not together."""
     request = found.text("requests")
     if cause is None or cause.funnel is None:
         return f"request {request} on one node", "devices match, but no allowed combination of them is large enough"
     counted = cause.funnel
-    asked = f"{plural(counted.needed, 'device')} of class {counted.request.class_name} on one node (request {request})"
+    asked = f"{_devices(found, cause, plural(counted.needed, 'device'))} on one node (request {request})"
     best = counted.stages[-1].best
     return (
         asked,
@@ -249,33 +321,32 @@ def _alone(found: Finding, cause: Cause | None) -> tuple[str, str]:
 
 
 def _in_use(found: Finding, cause: Cause | None) -> tuple[str, str]:
-    needed, present, free = found.number("needed"), found.number("present"), found.number("free")
+    present, free = found.number("present"), found.number("free")
     groups = cause.groups if cause is not None else None
     if groups is not None and len(groups.requests) > 1:
         names = " and ".join(groups.requests)
         verb = "share one" if groups.kind == "matchAttribute" else "differ in"
         return f"devices for requests {names} that {verb} {short(groups.attribute)}", "those that do are held by other claims"
     where = f"with one {short(groups.attribute)}" if groups is not None else "on one node"
-    of_class = f" of class {cause.funnel.request.class_name}" if cause is not None and cause.funnel is not None else ""
     return (
-        f"{plural(needed, 'device')}{of_class} {where}",
-        f"{present} exist at most, {free} of them free; other claims hold the rest" if free != present else "other claims hold them",
+        f"{_devices(found, cause)} {where}",
+        f"at most {present} exist, {free} free; other claims hold the rest" if free != present else "other claims hold them",
     )
 
 
 def _constraint(found: Finding, cause: Cause | None) -> tuple[str, str]:
     needed, largest = found.number("needed"), found.number("largest")
     attribute = short(found.text("attribute"))
-    of_class = f" of class {cause.funnel.request.class_name}" if cause is not None and cause.funnel is not None else ""
+    devices = _devices(found, cause, f"{needed} devices")
     names = " and ".join(cause.groups.requests) if cause is not None and cause.groups is not None else ""
     if found.text("kind") == "distinctAttribute":
         return (
-            f"{needed} devices{of_class} that all differ in {attribute}",
+            f"{devices} that all differ in {attribute}",
             f"no node has more than {plural(largest, 'different value')} among free devices",
         )
     if largest >= needed:
         return f"requests {names} with one {attribute}", "no value is shared by enough devices of all of them"
-    what = f"{needed} devices{of_class}" if len(cause.groups.requests if cause and cause.groups else ()) < 2 else f"requests {names}"
+    what = devices if len(cause.groups.requests if cause and cause.groups else ()) < 2 else f"requests {names}"
     return f"{what} with one {attribute}", f"no node here has more than {largest} with the same {attribute}"
 
 
@@ -309,7 +380,7 @@ def blocker(cause: Cause) -> Blocker:
             all=cause.groups.largest_all,
             without=cause.groups.without or None,
         ),
-        published=tuple(clean(key, 80) for key in cause.keys[:12]),
+        published=tuple(clean(key, 80) for key in (cause.missing.published if cause.missing is not None else ())[:12]),
         facts=tuple(Fact(about=about, text=clean(said, 240)) for about, said in facts(cause)),
     )
 
@@ -415,11 +486,14 @@ def behind(report: Report) -> tuple[Behind, ...]:
 
 
 def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tuple[Remedy, ...]:
-    """The first of what helps. Object, field and present value are left out where they are the blocker's own, the way to apply where it was
-    just said."""
+    """The first of what helps, and the first kind of nodes that does. Object, field and present value are left out where they are the
+    blocker's own, the way to apply where it was just said."""
     found: list[Remedy] = []
     said = ""
-    for trial in trials[:limit]:
+    shown = list(trials[:limit])
+    if not any(adds_nodes(trial.change) for trial in shown):
+        shown += [trial for trial in trials[limit:] if adds_nodes(trial.change)][:1]
+    for trial in shown:
         change = trial.change
         thing, field = named(change.about), clean(change.field, 120) or None
         apply = clean(change.apply, 300)
@@ -435,13 +509,18 @@ def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tupl
                 starts=trial.fit,
                 of=trial.of,
                 nodes=len(trial.nodes),
-                examples=tuple(clean(name, 80) for name in trial.nodes[:4]) if trial.of is None else (),
+                examples=tuple(_node_name(name) for name in trial.nodes[:4]) if trial.of is None else (),
                 keeps_intent=change.keeps_intent,
                 apply=None if apply == said else apply or None,
             )
         )
         said = apply
     return tuple(found)
+
+
+def _node_name(name: str) -> str:
+    """A node by name; one that is only imagined by what it is like."""
+    return clean(f"a new node like {name.removeprefix(TWIN)}" if name.startswith(TWIN) else name, 80)
 
 
 def advised(entry: Advice) -> Remedy:
