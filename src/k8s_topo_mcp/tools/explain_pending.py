@@ -18,7 +18,17 @@ from k8s_topo_mcp.objects import Owner, Pod, PodGroup
 from k8s_topo_mcp.rendering import Block, age, ago, clean, fold, plural, quoted, tokens
 from k8s_topo_mcp.scheduling.extended_resources import CLAIM_NAME
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import change_rows, evidence, gang_wording, overview_text, pending_overview, preemption_words, unread, wording
+from k8s_topo_mcp.tools import (
+    change_rows,
+    evidence,
+    gang_wording,
+    namespaces,
+    overview_text,
+    pending_overview,
+    preemption_words,
+    unread,
+    wording,
+)
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.change_rows import Change
 from k8s_topo_mcp.tools.concerning import changes_before
@@ -96,6 +106,8 @@ def answer(view: ClusterView, question: Input) -> Output:
         return _workload(view, question)
     if question.pod is None:
         unread.require(view, Pod)
+        if question.namespace is not None:
+            namespaces.require(view, question.namespace)
         return _everything(view, question, view.all(Pod))
     return _one(view, find_pod(view, question.pod, question.namespace, "explain_pending"), question)
 

@@ -16,7 +16,7 @@ from k8s_topo_mcp.objects.decoding import parse_time
 from k8s_topo_mcp.rendering import Block, clean, tokens
 from k8s_topo_mcp.rendering.budget import ANSWER
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import unread
+from k8s_topo_mcp.tools import namespaces, unread
 from k8s_topo_mcp.tools.change_rows import Change, Knowledge, folded, knowledge, knowledge_lines, line, row, short_stamp, stamp
 from k8s_topo_mcp.tools.concerning import scope
 from k8s_topo_mcp.tools.errors import NotFound, StaleCursor, ToolInputError
@@ -90,7 +90,10 @@ def answer(view: ClusterView, question: Input) -> Output:
     if ref is not None:
         listed = ranked(found, scope(view, pod) if pod is not None else scope_of_object(view, ref, item), stuck)
     else:
-        listed = _everything(found.changes, question.namespace)
+        space = question.namespace
+        if space is not None and not any(entry.object.namespace == space for entry in found.changes):
+            namespaces.require(view, space)
+        listed = _everything(found.changes, space)
     groups = folded(listed)
     start = 0
     if resumed is not None:
