@@ -83,6 +83,7 @@ CASES = {
         ["spec.device is not a field", "did you mean devices?", "line 6"],
     ),
     "too deep": ("a: " + "[" * 80 + "]" * 80, ["nested deeper"]),
+    "deeper than can be read at all": ("a: " + "[" * 20_000 + "]" * 20_000, ["nested deeper than 60 levels"]),
     "too large": ("a" * (MAX_BYTES + 1), ["larger than"]),
 }
 

@@ -120,7 +120,9 @@ def read_manifest(text: str, namespace: str, environment: Environment) -> tuple[
         mark = error.problem_mark or error.context_mark
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""
         raise ManifestError(f"manifest: not YAML: {error.problem or error.context}{where}") from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except RecursionError:
+        raise ManifestError(f"manifest: nested deeper than {MAX_DEPTH} levels") from None
+    except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, ManifestError):
             raise
         raise ManifestError(f"manifest: not YAML: {str(error)[:200]}") from None

@@ -106,7 +106,7 @@ def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
         if len(claims) > 1:
             notes.append(f"{len(claims)} claims, judged together as if one pod used them all")
         return Proposal(edited, claims[0].ref, None, tuple(claims), None, tuple(notes))
-    kinds = ", ".join(sorted({item.KIND or type(item).__name__ for item in objects}))
+    kinds = ", ".join(sorted({f"{item.ref.kind}{' without a pod template' if isinstance(item, Owner) else ''}" for item in objects}))
     raise ManifestError(f"manifest: nothing to judge in it ({kinds}); give a ResourceClaim, ResourceClaimTemplate, Pod or workload")
 
 

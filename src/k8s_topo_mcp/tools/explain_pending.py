@@ -363,7 +363,7 @@ def headline(output: Output) -> str:
             return f"{name}: {blocker.actual}. A claim that does that keeps every other pod from being scheduled too."
         if blocker.code in ("REQUEST_NOT_SUPPORTED", "CAPACITY_NOT_REPRESENTABLE"):
             return f"{name}: every scheduling attempt stops with an error: {blocker.actual}."
-        return f"{name}: every scheduling attempt stops with an error: {blocker.expected} wanted, but {blocker.actual}."
+        return f"{name}: every scheduling attempt stops with an error: {wording.stops(blocker)}."
     about_a_claim = blocker.object and "Claim" in blocker.object and blocker.code != "TEMPLATE_MISSING"
     who = _wants(blocker) if about_a_claim else "it wants"
     if output.verdict == "missed by this release":
