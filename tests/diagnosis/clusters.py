@@ -22,9 +22,13 @@ STANDARD = "resource.kubernetes.io"
 MOMENT = "2026-11-29T12:00:00Z"
 
 
+WHOLE: Item = {"apiVersion": "k8s-topo-mcp/v1", "kind": "SnapshotInfo"}
+"""What makes a list of objects a whole cluster: a kind without an object has none, it wasn't left out."""
+
+
 def cluster(*items: Item, minor: int = 37, gates: Mapping[str, bool] | None = None) -> ClusterView:
     """The objects as a snapshot of a release."""
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(items)})
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [WHOLE, *items]})
     return load_text(text, version=f"1.{minor}", gates=dict(gates) if gates else None, as_of=MOMENT, name="made by a test")
 
 

@@ -10,7 +10,7 @@ from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.view import ClusterView
 
-from .clusters import MOMENT, Item, node, pod
+from .clusters import MOMENT, WHOLE, Item, node, pod
 
 Row = dict[str, Any]
 SHARE = "a1b2c3d4-0000-4000-8000-0000000000"
@@ -45,7 +45,7 @@ def items_of(row: Row) -> list[Item]:
 
 def view_of(row: Row, minor: int) -> tuple[ClusterView, Pod]:
     """The cluster of a row, and its pod."""
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": items_of(row)})
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [WHOLE, *items_of(row)]})
     view = load_text(text, version=f"1.{minor}", gates=gates_of(row), as_of=MOMENT, name="random")
     found = view.get(Pod, "p", "default")
     assert found is not None

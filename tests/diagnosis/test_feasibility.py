@@ -113,6 +113,30 @@ def test_a_manifest_with_nothing_to_judge_says_what_would_be() -> None:
         of_manifest(cluster(*TWO), device_class("mine"))
 
 
+def test_a_workload_without_a_pod_template_is_named_by_its_kind() -> None:
+    item = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "j"}, "spec": {"replicas": 2}}
+    with pytest.raises(ManifestError, match=r"nothing to judge in it \(LeaderWorkerSet without a pod template\)"):
+        of_manifest(cluster(*TWO), item)
+
+
+def test_nothing_can_be_created_in_a_namespace_that_is_not_there_or_is_going() -> None:
+    spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("ml", "serve")]
+    view = cluster(*TWO, *spaces, {**spaces[0], "metadata": {"name": "old"}, "status": {"phase": "Terminating"}})
+
+    def wanted(namespace: str) -> Item:
+        item = claim("c", request("r"))
+        return {**item, "metadata": {**item["metadata"], "namespace": namespace}}
+
+    with pytest.raises(ManifestError, match=r'metadata\.namespace: namespace "serv" not found; nearest: serve \(document 1, line 1\)'):
+        of_manifest(view, wanted("serv"))
+    with pytest.raises(ManifestError, match="is being deleted"):
+        of_manifest(view, wanted("old"))
+    assert of_manifest(view, wanted("ml")).verdict == "fits"
+    assert of_manifest(view, wanted("default")).verdict == "fits"
+    assert of_manifest(view, {**spaces[0], "metadata": {"name": "new"}}, wanted("new")).verdict == "fits"
+    assert of_manifest(cluster(*TWO), wanted("nowhere")).verdict == "fits", "of namespaces nothing is known"
+
+
 def test_a_pod_whose_template_is_nowhere_is_blocked_by_that() -> None:
     found = of_manifest(cluster(*TWO), WORKLOADS["Pod"])
     assert found.cause is not None

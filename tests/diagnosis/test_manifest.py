@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import textwrap
 
 import pytest
@@ -11,6 +12,9 @@ from hypothesis import strategies as st
 
 from k8s_topo_mcp.cel import Environment
 from k8s_topo_mcp.diagnosis.manifest import MAX_BYTES, ManifestError, read_manifest
+
+from .manifests import CLAIM as WHOLE
+from .manifests import POD, REFUSED, TAKEN, changed
 
 NEWEST = Environment(37, list_attributes=False, consumable_capacity=True)
 CLAIM = """\
@@ -79,6 +83,7 @@ CASES = {
         ["spec.device is not a field", "did you mean devices?", "line 6"],
     ),
     "too deep": ("a: " + "[" * 80 + "]" * 80, ["nested deeper"]),
+    "deeper than can be read at all": ("a: " + "[" * 20_000 + "]" * 20_000, ["nested deeper than 60 levels"]),
     "too large": ("a" * (MAX_BYTES + 1), ["larger than"]),
 }
 
@@ -99,6 +104,69 @@ def test_the_caret_stands_under_the_mistake() -> None:
 def test_v1beta1_has_the_request_without_exactly() -> None:
     text = CLAIM.replace("/v1\n", "/v1beta1\n").replace("      exactly:\n", "").replace("        ", "      ")
     assert read_manifest(text, "default", NEWEST)
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_what_the_api_server_takes_is_read(case: str) -> None:
+    (document,) = read_manifest(json.dumps(TAKEN[case], indent=1), "default", NEWEST)
+    assert document.object.ref.kind == TAKEN[case]["kind"]
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_the_api_server_refuses_is_one_error_that_says_where_and_what_would_be_right(case: str) -> None:
+    item, said = REFUSED[case]
+    message = refused(json.dumps(item, indent=1))
+    assert message.startswith("manifest: ")
+    assert "(document 1, line " in message
+    assert "\n" not in message
+    assert all(part in message for part in said), message
+
+
+def test_the_error_names_the_line_of_the_value() -> None:
+    text = json.dumps(changed(WHOLE, {"spec.devices.requests.0.exactly.count": -4}), indent=1)
+    line = next(number for number, line in enumerate(text.splitlines(), start=1) if "-4" in line)
+    assert f"(document 1, line {line})" in refused(text)
+
+
+def test_v1beta1_is_held_to_the_same_rules_without_exactly() -> None:
+    text = CLAIM.replace("/v1\n", "/v1beta1\n").replace("      exactly:\n", "").replace("        ", "      ")
+    assert "spec.devices.requests[0].count: is -1" in refused(text.replace("    - name: gpu\n", "    - name: gpu\n      count: -1\n"))
+    both = text.replace("    - name: gpu\n", "    - name: gpu\n      firstAvailable: [{name: a, deviceClassName: b}]\n")
+    assert "has both deviceClassName" in refused(both)
+
+
+def test_one_object_twice_is_an_error_and_objects_without_a_name_are_not_one_object() -> None:
+    assert "ResourceClaim default/c stands there twice (first in document 1)" in refused(f"{CLAIM}---\n{CLAIM}")
+    nameless = CLAIM.replace("metadata: {name: c}\n", "")
+    assert len(read_manifest(f"{nameless}---\n{nameless}", "default", NEWEST)) == 2
+    generated = changed(WHOLE, {"metadata": {"generateName": "c-"}})
+    listed = {"apiVersion": "v1", "kind": "List", "items": [generated, generated, changed(WHOLE, {"metadata": {}})]}
+    assert len({entry.object.key for entry in read_manifest(json.dumps(listed), "default", NEWEST)}) == 3
+
+
+def test_a_namespace_that_can_be_none_is_an_error() -> None:
+    assert 'metadata.namespace: "Ünï" is no name' in refused(CLAIM.replace("{name: c}", "{name: c, namespace: Ünï}"))
+    with pytest.raises(ManifestError, match=r"^namespace: "):
+        read_manifest(CLAIM, "Ünï", NEWEST)
+
+
+def test_a_kind_of_another_case_or_group_is_named_as_it_is_right() -> None:
+    assert "did you mean resource.k8s.io/v1 ResourceClaim?" in refused(CLAIM.replace("kind: ResourceClaim", "kind: resourceclaim"))
+    assert "did you mean apps/v1 Deployment?" in refused("apiVersion: v1\nkind: Deployment\n")
+
+
+def test_an_operator_may_fill_in_what_a_custom_kind_leaves_out_but_no_negative_amount() -> None:
+    pods = {"containers": [{"resources": {"limits": {"nvidia.com/gpu": 1}}}], "extra": 1}
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": {"pytorchReplicaSpecs": {"Worker": {"template": {"spec": pods}}}}}
+    assert read_manifest(json.dumps(job), "default", NEWEST)
+    pods["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = -1
+    where = "spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits[nvidia.com/gpu]"
+    assert where in refused(json.dumps(job))
+
+
+def test_a_pod_without_a_namespace_of_its_own_goes_to_the_one_asked_about() -> None:
+    (document,) = read_manifest(json.dumps(POD), "team", NEWEST)
+    assert document.object.namespace == "team"
 
 
 @given(st.text(max_size=300))

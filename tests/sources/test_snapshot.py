@@ -477,3 +477,70 @@ def test_the_garbage_collector_is_on_again_afterwards() -> None:
     with pytest.raises(SnapshotError):
         load_text("{")
     assert gc.isenabled()
+
+
+def _dump(*kinds: str) -> ClusterView:
+    """What `kubectl get KINDS -A -o json` gives of the scene."""
+    whole = json.loads((SCENE / "objects.json").read_text())
+    return load_text(json.dumps({**whole, "items": [item for item in whole["items"] if item["kind"] in kinds]}))
+
+
+def _left_out(view: ClusterView) -> dict[str, str]:
+    return {entry.kind: entry.reason for entry in view.unreadable}
+
+
+def test_kinds_that_a_dump_refers_to_and_does_not_have_are_not_known() -> None:
+    absent = dict.fromkeys(("ResourceClaim", "DeviceClass", "ResourceSlice"), "not in the snapshot")
+    assert _left_out(_dump("Pod", "Node")) == absent
+    assert _left_out(_dump("Pod")) == {**absent, "Node": "the snapshot has no nodes"}
+    allocated = _dump("ResourceClaim", "Node")
+    assert any(claim.allocation is not None for claim in allocated.all(ResourceClaim))
+    assert sorted(_left_out(allocated)) == ["DeviceClass", "Pod", "ResourceSlice"]
+    assert _left_out(_dump("Pod", "Node", "ResourceClaim", "DeviceClass", "ResourceSlice")) == {}
+    assert _left_out(_dump("Node")) == {}, "nothing refers to more"
+
+
+def _said(*items: dict[str, Any]) -> dict[str, str]:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
+    return _left_out(load_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, *items]})))
+
+
+def test_what_a_waiting_pod_refers_to_counts_and_what_an_ended_one_did_does_not() -> None:
+    spec = {
+        "containers": [],
+        "resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}],
+        "schedulingGroup": {"podGroupName": "team"},
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}],
+    }
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    waits = ["ResourceClaim", "ResourceClaimTemplate", "PersistentVolumeClaim", "PodGroup", "DeviceClass", "ResourceSlice"]
+    assert sorted(_said(pod)) == sorted(waits)
+    assert sorted(_said({**pod, "spec": {**spec, "nodeName": "n"}})) == ["DeviceClass", "ResourceClaim", "ResourceSlice"]
+    assert _said({**pod, "status": {"phase": "Succeeded"}}) == {}
+    volume = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": {"storageClassName": "fast"}}
+    assert "StorageClass" in _said(pod, volume)
+    assert "PersistentVolume" in _said(pod, {**volume, "spec": {"volumeName": "pv-1"}})
+    assert "StorageClass" not in _said(volume), "no pod waits for it"
+
+
+def test_no_class_and_no_slice_beside_claims_that_wait_may_be_what_is_wrong() -> None:
+    spec = {"containers": [], "resourceClaims": [{"name": "g", "resourceClaimName": "c"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    requests = [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]
+    claim = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "c"},
+        "spec": {"devices": {"requests": requests}},
+    }
+    assert _said(pod, claim) == {}
+    devices = {"results": [{"request": "r", "driver": "d", "pool": "n", "device": "gpu-0"}]}
+    assert sorted(_said(pod, {**claim, "status": {"allocation": {"devices": devices}}})) == ["DeviceClass", "ResourceSlice"]
+
+
+def test_an_empty_list_says_that_there_is_none_and_so_does_a_snapshot_of_ours() -> None:
+    spec = {"containers": [], "resourceClaims": [{"name": "g", "resourceClaimName": "c"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
+    empty = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimList", "items": []}
+    assert sorted(_said(pod, empty)) == ["DeviceClass", "ResourceSlice"]
+    assert _said(pod, {"apiVersion": "k8s-topo-mcp/v1", "kind": "SnapshotInfo", "asOf": "2026-11-29T17:53:12Z"}) == {}

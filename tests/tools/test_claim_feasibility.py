@@ -85,6 +85,21 @@ def test_a_manifest_that_cannot_be_read_is_an_error_of_the_caller() -> None:
         asked(cluster(*TWO), manifest=json.dumps(claim("new", {"name": "r", "exactly": {"deviceClass": "gpu"}})))
 
 
+@pytest.mark.parametrize(("written", "right"), [("80GB", "80G or 80Gi"), ("80GiB", "80G or 80Gi"), ("1.5kb", "1.5k or 1.5Ki")])
+def test_a_unit_that_there_is_not_is_told_with_those_that_there_are(written: str, right: str) -> None:
+    selector = f'device.capacity["{DRIVER}"].memory.compareTo(quantity("{written}")) >= 0'
+    report = asked(cluster(*TWO), manifest=json.dumps(claim("new", request("r", 1, selector)))).report
+    first = report.split("\n")[0]
+    assert first.startswith("No: the scheduler would stop with an error: a selector can't be evaluated: it fails on device ")
+    assert first.endswith(f": quantities have no unit B; right would be {right}.")
+
+
+def test_more_devices_than_a_claim_can_have_is_one_sentence() -> None:
+    here = (node("n1"), device_class(), pool(gpus(40), "n1"))
+    report = asked(cluster(*here), manifest=json.dumps(claim("new", request("r", 33)))).report
+    assert report.startswith("No: the scheduler would stop with an error: it asks for 33 devices in one claim, and a claim can have 32.\n")
+
+
 def test_copies_that_are_wanted_and_do_not_all_fit_are_said() -> None:
     template = {"metadata": {"name": "t"}, "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate"}
     template["spec"] = {"spec": {"devices": {"requests": [request("r", 3)]}}}  # type: ignore[assignment]

@@ -11,7 +11,7 @@ from k8s_topo_mcp.rendering import tokens
 from k8s_topo_mcp.rendering.budget import ANSWER
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
-from k8s_topo_mcp.tools.errors import Ambiguous, NotFound
+from k8s_topo_mcp.tools.errors import Ambiguous, NotFound, ToolInputError
 from k8s_topo_mcp.tools.models import Answer
 from k8s_topo_mcp.view import ClusterView
 from tests.diagnosis.clusters import STANDARD, Item, asking, claim, cluster, device_class, gpus, held, match, node, pod, pool, request
@@ -106,6 +106,28 @@ def test_a_workload_without_pods_says_so() -> None:
 def test_a_workload_that_does_not_exist_is_an_error() -> None:
     with pytest.raises(NotFound, match="no pod names it as its owner either"):
         asked(cluster(*HERE, pod("x")), workload="Job/default/nope")
+
+
+def test_a_misspelt_workload_names_the_nearest_of_its_kind_and_namespace_first() -> None:
+    other = {**JOB, "metadata": {"name": "train", "namespace": "team", "uid": "u2"}}
+    with pytest.raises(NotFound, match=r"Nearest: Job/default/train, Job/team/train\.$"):
+        asked(cluster(*HERE, other, JOB, pod("x")), workload="Job/default/trian")
+
+
+@pytest.mark.parametrize("kind", ["job", "jobs", "Jobs", "JOB"])
+def test_the_kind_of_a_workload_is_taken_in_any_case(kind: str) -> None:
+    assert headline(cluster(*HERE, JOB, pod("x")), workload=f"{kind}/default/train").startswith("Job default/train: no pod")
+
+
+def test_a_pod_beside_a_workload_is_refused() -> None:
+    with pytest.raises(ToolInputError, match="pod and workload are both given; give one"):
+        asked(cluster(*HERE, JOB, pod("x")), workload="Job/default/train", pod="x")
+
+
+@pytest.mark.parametrize("given", ["a/b/c", "/c", "default/"])
+def test_a_pod_of_another_form_is_told_the_form(given: str) -> None:
+    with pytest.raises(NotFound, match=r'pod must be "NAME" or "NAMESPACE/NAME", not'):
+        asked(cluster(*HERE, pod("c")), pod=given)
 
 
 def test_pods_that_wait_for_one_cause_are_one_group() -> None:

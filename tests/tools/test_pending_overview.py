@@ -9,6 +9,7 @@ import pytest
 
 from k8s_topo_mcp.rendering import tokens
 from k8s_topo_mcp.rendering.budget import ANSWER
+from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 from k8s_topo_mcp.tools.models import Answer
@@ -142,3 +143,19 @@ def test_where_no_group_asks_for_nodes_nothing_is_said_of_more_nodes() -> None:
     answer = asked(view).report
     assert "FITS_NOW" in answer
     assert "truly short" not in answer
+
+
+def test_nothing_is_counted_of_what_a_dump_leaves_out() -> None:
+    items = [*wants("gated", 2, schedulingGates=[{"name": "g"}]), *wants("p", 2), device_class(), *held_by("h", "n1")]
+
+    def overview(*more: Item) -> Answer:
+        return asked(load_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*items, *more]})))
+
+    without_slices, without_nodes = overview(node("n1")), overview(pool(gpus(4), "n1"))
+    for answer in (without_slices, without_nodes):
+        report = answer.report
+        assert "waits to be scheduled" in report or "wait to be scheduled" in report
+        assert "such pods fit" not in report, "how many isn't known"
+        assert "more nodes of the present shapes" not in report
+    assert "\nfree " not in without_slices.report
+    assert "ResourceSlice (not in the snapshot)" in without_slices.report

@@ -60,6 +60,7 @@ def test_a_numa_node_narrows_the_node_to_its_devices() -> None:
         ("device/gpu-3", "device/DRIVER/POOL/DEVICE"),
         ("numa/0", "need a node before them"),
         ("node", "Right: node/NAME"),
+        ("nodes", "Right: nodes/all-free or nodes/some-free or "),
         ("nodes/full", "none of nodes/all-free"),
         ("trainer", "Nearest: pod/default/trainer-0"),
         ("pod/", "pod/NAMESPACE/NAME"),

@@ -15,7 +15,9 @@ def headroom(view: ClusterView, pod: Pod) -> int | None:
     devices = dynamic_resources.prepare(view, pod)
     kinds = None if devices.findings else node_kinds(view, pod, devices)
     placement = place(view, pod, None if kinds is None else tuple(kind.first for kind in kinds))
-    if placement.unknown or placement.unchecked or placement.devices.extended is not None:
+    if placement.unknown or placement.unread or placement.unchecked or placement.devices.extended is not None:
+        return None
+    if view.unknown(Node.KIND) is not None or any(found.status == "unknown" for found in placement.pod_wide):
         return None
     if placement.pod_wide or placement.aborted or not placement.fitting:
         return 0

@@ -1,7 +1,8 @@
 """Reading a manifest that may not exist anywhere yet: strictly, with the place of every mistake.
 
-The API server drops a field that it doesn't know (unless asked to be strict) and checks attribute names not at all, so a typo turns into a
-claim that means something else. Here every field of a claim, template or class must be one of the API's, and its selectors must compile.
+The API server drops a field that it doesn't know (unless asked to be strict, as kubectl does) and checks attribute names not at all, so a
+typo turns into a claim that means something else. Here every field of a claim, template, class, pod or pod template must be one of the
+API's, values must be such as the API server takes (claim_rules.py, pod_rules.py, manifest_names.py), and selectors must compile.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, cast
 
 import yaml
 
 from ..cel import CompileError, Environment, compile_selector
-from ..objects import ApiObject, DecodeError, Json, decode
+from ..objects import CUSTOM_KINDS, KINDS, ApiObject, DecodeError, Json, decode, group_of
+from ..objects.decoding import mapping
+from .claim_rules import check_claim_spec, check_class_spec
+from .manifest_names import VERSIONS, check_label, check_object_name, check_version, nearest
+from .pod_rules import ANY, POD_SPEC, check_amounts, check_pod_spec, pod_specs
 
 MAX_BYTES = 1_000_000
 MAX_DOCUMENTS = 200
@@ -37,11 +43,20 @@ class Document:
     object: ApiObject
     lines: Mapping[str, int]
 
+    def place(self, path: str) -> str:
+        """Where a field stands, as messages say it."""
+        return _place(self.number, self.lines, path)
+
+
+def _place(number: int, lines: Mapping[str, int], path: str) -> str:
+    path = NAMED.sub(r".\1", path)  # decoders write requests[memory], lines know requests.memory
+    line = next((lines[part] for part in _upwards(path) if part in lines), 1)
+    return f"(document {number}, line {line})"
+
 
 NAMED = re.compile(r"\[([^\]\d][^\]]*)\]")
 
 Schema = Mapping[str, Any]
-ANY: Schema = {"*": None}
 _QUANTITIES = ANY
 _TOLERATION = {"key": None, "operator": None, "value": None, "effect": None, "tolerationSeconds": None}
 _EXACT: dict[str, Any] = {
@@ -65,14 +80,21 @@ _CLAIM_SPEC: dict[str, Any] = {
 }
 _FLAT_REQUEST: dict[str, Any] = {"name": None, **_EXACT, "firstAvailable": [_SUBREQUEST]}  # v1beta1
 _TOP = {"apiVersion": None, "kind": None, "metadata": ANY, "status": ANY}
-_SCHEMAS: dict[str, dict[str, Any]] = {
-    "ResourceClaim": {**_TOP, "spec": _CLAIM_SPEC},
-    "ResourceClaimTemplate": {**_TOP, "spec": {"metadata": ANY, "spec": _CLAIM_SPEC}},
-    "DeviceClass": {
+_APPS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
+_DEVICES, _WORKLOADS = "resource.k8s.io", {("", "ReplicationController"), ("batch", "Job"), *(("apps", kind) for kind in _APPS)}
+_POD_TEMPLATE = {"metadata": ANY, "spec": POD_SPEC}
+_SCHEMAS: dict[tuple[str, str], dict[str, Any]] = {
+    (_DEVICES, "ResourceClaim"): {**_TOP, "spec": _CLAIM_SPEC},
+    (_DEVICES, "ResourceClaimTemplate"): {**_TOP, "spec": {"metadata": ANY, "spec": _CLAIM_SPEC}},
+    (_DEVICES, "DeviceClass"): {
         **_TOP,
         "spec": {"selectors": [{"cel": {"expression": None}}], "config": [{"opaque": _OPAQUE}], "extendedResourceName": None},
     },
+    ("", "Pod"): {**_TOP, "spec": POD_SPEC},
+    ("batch", "CronJob"): {**_TOP, "spec": {"jobTemplate": {"spec": {"template": _POD_TEMPLATE, **ANY}, **ANY}, **ANY}},
+    **{key: {**_TOP, "spec": {"template": _POD_TEMPLATE, **ANY}} for key in _WORKLOADS},
 }
+"""What may stand in an object: None is a plain value, a list stands for each entry, "*" for fields that aren't looked at."""
 
 
 def read_manifest(text: str, namespace: str, environment: Environment) -> tuple[Document, ...]:
@@ -81,24 +103,43 @@ def read_manifest(text: str, namespace: str, environment: Environment) -> tuple[
         raise ManifestError(f"manifest: larger than {MAX_BYTES:,} bytes")
     found: list[Document] = []
     try:
+        check_label(namespace, "namespace")
+    except DecodeError as error:
+        raise ManifestError(str(error)) from None
+    try:
         for number, node in enumerate(_composed(text), start=1):
             if number > MAX_DOCUMENTS:
                 raise ManifestError(f"manifest: more than {MAX_DOCUMENTS} documents")
             if node is None:
                 continue
-            for item, lines in _items(node, number):
-                found.append(_document(item, lines, number, namespace, environment))
+            for index, (item, lines) in enumerate(_items(node, number)):
+                tag = f"{number}-{index + 1}" if index else str(number)
+                found.append(_document(item, lines, number, tag, namespace, environment))
+                _only_once(found)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""
         raise ManifestError(f"manifest: not YAML: {error.problem or error.context}{where}") from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except RecursionError:
+        raise ManifestError(f"manifest: nested deeper than {MAX_DEPTH} levels") from None
+    except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, ManifestError):
             raise
         raise ManifestError(f"manifest: not YAML: {str(error)[:200]}") from None
     if not found:
         raise ManifestError("manifest: empty; give the YAML of a ResourceClaim, ResourceClaimTemplate, Pod or workload")
     return tuple(found)
+
+
+def _only_once(found: list[Document]) -> None:
+    """The last document must not be of the same kind, namespace and name as one before it: nobody could create both."""
+    last = found[-1]
+    known = next((entry for entry in found[:-1] if type(entry.object) is type(last.object) and entry.object.key == last.object.key), None)
+    if known is not None:
+        raise ManifestError(
+            f"manifest: {last.object.ref} stands there twice (first in document {known.number}); "
+            f"give each object a name of its own {last.place('metadata.name')}"
+        )
 
 
 def _composed(text: str) -> Iterator[yaml.Node | None]:
@@ -143,38 +184,79 @@ def _mark(node: yaml.Node, path: str, lines: dict[str, int], depth: int) -> None
             _mark(value, f"{path}[{index}]", lines, depth + 1)
 
 
-def _document(item: dict[str, Any], lines: dict[str, int], number: int, namespace: str, environment: Environment) -> Document:
+def _document(item: dict[str, Any], lines: dict[str, int], number: int, tag: str, namespace: str, environment: Environment) -> Document:
     kind, version = item.get("kind"), item.get("apiVersion")
     if not isinstance(kind, str) or not isinstance(version, str) or not kind:
         raise ManifestError(f"manifest: document {number} has no apiVersion and kind; is it a Kubernetes object?")
+    at = partial(_place, number, lines)
+    group = group_of(version)
+    if (group, kind) not in KINDS:
+        raise ManifestError(f"manifest: {version[:80]} {kind[:80]} is not a kind that can be judged{_right_kind(kind)} {at('kind')}")
+    try:
+        check_version(group, version.rpartition("/")[2], kind)
+        schema = _SCHEMAS.get((group, kind))
+        if schema is not None:
+            _check(item, _for_version(kind, version, schema), "", at)
+        _named(item, tag, namespace, at)
+        item = cast(dict[str, Any], _plain(item))
+        found = decode(item)
+        assert found is not None
+        _check_values(item, group, kind, version)
+    except DecodeError as error:
+        raise ManifestError(f"manifest: {error.path}: {error.problem} {at(error.path)}") from None
+    if group == _DEVICES and schema is not None:
+        _check_selectors(item, environment, at)
+    return Document(number, item, found, lines)
 
-    def at(path: str) -> str:
-        path = NAMED.sub(r".\1", path)  # decoders write requests[memory], lines know requests.memory
-        line = next((lines[part] for part in _upwards(path) if part in lines), 1)
-        return f"(document {number}, line {line})"
 
-    schema = _SCHEMAS.get(kind)
-    if schema is not None:
-        _check(item, _for_version(kind, version, schema), "", at)
+def _named(item: dict[str, Any], tag: str, namespace: str, at: Any) -> None:
+    """Give it the name and the namespace that it lacks."""
     if not isinstance(item.get("metadata"), dict):
         if item.get("metadata") is not None:
             raise ManifestError(f"manifest: metadata: must be an object {at('metadata')}")
         item["metadata"] = {}
     metadata = cast(dict[str, Any], item["metadata"])
+    check_object_name(metadata)
     if not metadata.get("name"):
         generated = metadata.get("generateName")
-        metadata["name"] = f"{generated}x" if isinstance(generated, str) and generated else f"inline-{number}"
+        metadata["name"] = f"{generated}x{tag}" if isinstance(generated, str) and generated else f"inline-{tag}"
     if not metadata.get("namespace"):
         metadata["namespace"] = namespace
-    try:
-        found = decode(_plain(item))
-    except DecodeError as error:
-        raise ManifestError(f"manifest: {error.path}: {error.problem} {at(error.path)}") from None
-    if found is None:
-        raise ManifestError(f"manifest: {version} {kind[:80]} is not a kind that can be judged {at('kind')}")
-    if schema is not None:
-        _check_selectors(item, environment, at)
-    return Document(number, item, found, lines)
+    elif isinstance(metadata["namespace"], str):
+        check_label(metadata["namespace"], "metadata.namespace")
+
+
+def _check_values(item: Json, group: str, kind: str, version: str) -> None:
+    """What the fields say must be such as the API server takes. Raises DecodeError."""
+    spec = cast(Json, item.get("spec") or {})
+    match group, kind:
+        case "resource.k8s.io", "ResourceClaim":
+            check_claim_spec(spec, "spec", version.endswith("/v1beta1"))
+        case "resource.k8s.io", "ResourceClaimTemplate":
+            check_claim_spec(mapping(spec, "spec"), "spec.spec", version.endswith("/v1beta1"))
+        case "resource.k8s.io", "DeviceClass":
+            check_class_spec(spec, "spec")
+        case "", "Pod":
+            check_pod_spec(spec, "spec")
+        case _ if (group, kind) in _SCHEMAS:
+            for pod, path in pod_specs(spec, "spec"):
+                check_pod_spec(pod, path)
+        case _ if (group, kind) in CUSTOM_KINDS and isinstance(spec, dict):
+            for pod, path in pod_specs(spec, "spec"):  # an operator may fill in the rest
+                check_amounts(pod, path)
+        case _:
+            pass
+
+
+def _right_kind(kind: str) -> str:
+    """What may have been meant by a kind, or by a kind in the wrong group."""
+    near = nearest(kind, [known for _, known in KINDS])
+    if not near:
+        return ""
+    meant = near.removeprefix("; did you mean ").removesuffix("?")
+    groups = [group for group, known in KINDS if known == meant]
+    versions = [f"{group}/{VERSIONS[group][0]}" if group else VERSIONS[group][0] for group in groups if group in VERSIONS]
+    return f"; did you mean {' or '.join(f'{version} {meant}' for version in versions)}?" if versions else ""
 
 
 def _plain(value: Any) -> Any:
@@ -216,13 +298,15 @@ def _check(value: Any, schema: Any, path: str, at: Any) -> None:
             _check(entry, cast(list[Any], schema)[0], f"{path}[{index}]", at)
         return
     fields = cast(dict[str, Any], schema)
-    if "*" in fields:
-        return
     if not isinstance(value, dict):
+        if fields.keys() == ANY.keys():
+            return
         raise ManifestError(f"manifest: {path or 'document'}: must be an object {at(path)}")
     for key, entry in cast(dict[str, Any], value).items():
         below = f"{path}.{key}" if path else str(key)
         if key not in fields:
+            if "*" in fields:
+                continue
             raise ManifestError(f"manifest: {_bounded(below)} is not a field{_hint(str(key), fields)} {at(below)}")
         _check(entry, fields[key], below, at)
 

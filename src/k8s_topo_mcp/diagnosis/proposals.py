@@ -14,6 +14,7 @@ from ..dra.features import allocator_features, cel_lists
 from ..objects import (
     ApiObject,
     Metadata,
+    Namespace,
     ObjectRef,
     Owner,
     OwnerReference,
@@ -22,6 +23,7 @@ from ..objects import (
     ResourceClaimTemplate,
 )
 from ..view import Add, ClusterView, Replace
+from ..view.indices import nearest_names
 from .manifest import Document, ManifestError, read_manifest
 
 
@@ -43,7 +45,29 @@ def read(view: ClusterView, text: str, namespace: str) -> tuple[Document, ...]:
     environment = Environment(
         view.release.minor, list_attributes=cel_lists(view.release), consumable_capacity="ConsumableCapacity" in features
     )
-    return read_manifest(text, namespace, environment)
+    documents = read_manifest(text, namespace, environment)
+    _check_namespaces(view, documents)
+    return documents
+
+
+def _check_namespaces(view: ClusterView, documents: Sequence[Document]) -> None:
+    """Nothing can be created in a namespace that doesn't exist or is being deleted. What isn't known of namespaces is let through."""
+    if not view.count(Namespace) or view.unread(Namespace.KIND) is not None:
+        return
+    made = {document.object.name for document in documents if isinstance(document.object, Namespace)}
+    for document in documents:
+        name = document.object.namespace
+        if not document.object.NAMESPACED or name in made or name == "default":
+            continue
+        namespace = view.get(Namespace, name)
+        if namespace is None:
+            near = ", ".join(nearest_names(view, Namespace, name))
+            problem = f'namespace "{name}" not found{f"; nearest: {near}" if near else f"; {view.count(Namespace)} namespaces read"}'
+        elif namespace.phase == "Terminating":
+            problem = f'namespace "{name}" is being deleted; nothing can be created in it'
+        else:
+            continue
+        raise ManifestError(f"manifest: metadata.namespace: {problem} {document.place('metadata.namespace')}")
 
 
 def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
@@ -82,7 +106,7 @@ def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
         if len(claims) > 1:
             notes.append(f"{len(claims)} claims, judged together as if one pod used them all")
         return Proposal(edited, claims[0].ref, None, tuple(claims), None, tuple(notes))
-    kinds = ", ".join(sorted({item.KIND or type(item).__name__ for item in objects}))
+    kinds = ", ".join(sorted({f"{item.ref.kind}{' without a pod template' if isinstance(item, Owner) else ''}" for item in objects}))
     raise ManifestError(f"manifest: nothing to judge in it ({kinds}); give a ResourceClaim, ResourceClaimTemplate, Pod or workload")
 
 

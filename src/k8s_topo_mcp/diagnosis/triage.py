@@ -140,6 +140,8 @@ def _judge(view: ClusterView, pod: Pod) -> Judged:
         return Judged("unknown" if status == "unknown" else "error", shown)
     if code in WAITING:
         return Judged("waits", shown)
+    if view.unknown(Node.KIND) is not None:
+        return Judged("short" if code in IN_THE_WAY else "misfit", shown)
     starts = more_nodes_start(view, pod, placement)
     return Judged("short" if starts or code in IN_THE_WAY or code == "NO_NODES" else "misfit", shown, starts)
 

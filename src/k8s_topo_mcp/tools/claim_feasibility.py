@@ -363,7 +363,7 @@ def headline(output: Output) -> str:
             if blocker.code == "CEL_KEY_MISSING":
                 error = f"it reads {blocker.expected} and {blocker.actual}"
                 return f"No: {subject} is valid, but the scheduler would stop with an error: {error}."
-            return f"No: the scheduler would stop with an error: {blocker.expected} wanted, but {blocker.actual}."
+            return f"No: the scheduler would stop with an error: {wording.stops(blocker)}."
         case _:
             if blocker is None:
                 return f"No: {subject} fits on no node."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Literal
 
 from pydantic import Field
@@ -14,15 +15,25 @@ from k8s_topo_mcp.diagnosis.layers import created
 from k8s_topo_mcp.diagnosis.pending import explain_pending
 from k8s_topo_mcp.diagnosis.report import Cause, Check, Holder, Report
 from k8s_topo_mcp.diagnosis.triage import pods_of_workload
-from k8s_topo_mcp.objects import Owner, Pod, PodGroup
+from k8s_topo_mcp.objects import CUSTOM_KINDS, OWNERS, CustomOwner, Owner, Pod, PodGroup
 from k8s_topo_mcp.rendering import Block, age, ago, clean, fold, plural, quoted, tokens
 from k8s_topo_mcp.scheduling.extended_resources import CLAIM_NAME
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import change_rows, evidence, gang_wording, overview_text, pending_overview, preemption_words, unread, wording
+from k8s_topo_mcp.tools import (
+    change_rows,
+    evidence,
+    gang_wording,
+    namespaces,
+    overview_text,
+    pending_overview,
+    preemption_words,
+    unread,
+    wording,
+)
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.change_rows import Change
 from k8s_topo_mcp.tools.concerning import changes_before
-from k8s_topo_mcp.tools.errors import Ambiguous, NotFound, NotReadable
+from k8s_topo_mcp.tools.errors import Ambiguous, NotFound, NotReadable, ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import (
     Answer,
@@ -93,9 +104,13 @@ class Output(Answer):
 def answer(view: ClusterView, question: Input) -> Output:
     """Find the pod, diagnose it; or group all that wait."""
     if question.workload is not None:
+        if question.pod is not None:
+            raise ToolInputError(f"explain_pending: pod and workload are both given; give one. Example: {TOOL.example}")
         return _workload(view, question)
     if question.pod is None:
         unread.require(view, Pod)
+        if question.namespace is not None:
+            namespaces.require(view, question.namespace)
         return _everything(view, question, view.all(Pod))
     return _one(view, find_pod(view, question.pod, question.namespace, "explain_pending"), question)
 
@@ -110,11 +125,14 @@ def _workload(view: ClusterView, question: Input) -> Output:
             f'workload must be "Kind/namespace/name", not {clean(text, 80)!r}. Example: explain_pending(workload="Job/default/train")'
         )
     kind, namespace, name = parts
+    kind = next((known for known in _WORKLOADS if known.lower() in (kind.lower(), kind.lower().removesuffix("s"))), kind)
     owner = find_owner(view, kind, name, namespace)
     pods = pods_of_workload(view, kind, namespace, name)[1] if owner is None else created.pods_of(view, owner)
     if owner is None and not pods:
         what = f'workload "{clean(text, 120)}"'
-        absent = unread.missing(view, kind, what, namespace, f"{what} not found; no pod names it as its owner either.")
+        near = _nearest_workloads(view, kind, namespace, name)
+        hint = f" Nearest: {fold([clean(other, 160) for other in near])}." if near else ""
+        absent = unread.missing(view, kind, what, namespace, f"{what} not found; no pod names it as its owner either.{hint}")
         raise absent if isinstance(absent, NotReadable) else unread.missing(view, Pod.KIND, what, namespace, str(absent))
     held = created.look(view, owner) if owner is not None else None
     waiting = [pod for pod in pods if pod.is_pending]
@@ -123,6 +141,18 @@ def _workload(view: ClusterView, question: Input) -> Output:
     if len(pods) == 1 or len({id(pod) for pod in waiting}) == 1:
         return _one(view, waiting[0] if waiting else pods[0], question)
     return _everything(view, question, pods)
+
+
+_WORKLOADS = (*(entry.KIND for entry in OWNERS if entry is not CustomOwner), *sorted({kind for _, kind in CUSTOM_KINDS}))
+"""Kinds as they are written right, for those who write job or deployments."""
+
+
+def _nearest_workloads(view: ClusterView, kind: str, namespace: str, name: str) -> list[str]:
+    """Workloads of about that name: those of the kind and of the namespace first."""
+    known = [owner.ref for entry in OWNERS for owner in view.all(entry)]
+    close = set(get_close_matches(name[:200], {ref.name for ref in known}, n=3) or [ref.name for ref in known if ref.name.startswith(name)])
+    found = sorted((ref for ref in known if ref.name in close), key=lambda ref: (ref.kind != kind, ref.namespace != namespace, ref.name))
+    return [f"{ref.kind}/{ref.namespace}/{ref.name}" for ref in found[:3]]
 
 
 def _without_pods(view: ClusterView, owner: Owner, held: Held, waiting: Sequence[Pod]) -> Output:
@@ -333,7 +363,7 @@ def headline(output: Output) -> str:
             return f"{name}: {blocker.actual}. A claim that does that keeps every other pod from being scheduled too."
         if blocker.code in ("REQUEST_NOT_SUPPORTED", "CAPACITY_NOT_REPRESENTABLE"):
             return f"{name}: every scheduling attempt stops with an error: {blocker.actual}."
-        return f"{name}: every scheduling attempt stops with an error: {blocker.expected} wanted, but {blocker.actual}."
+        return f"{name}: every scheduling attempt stops with an error: {wording.stops(blocker)}."
     about_a_claim = blocker.object and "Claim" in blocker.object and blocker.code != "TEMPLATE_MISSING"
     who = _wants(blocker) if about_a_claim else "it wants"
     if output.verdict == "missed by this release":

@@ -14,6 +14,8 @@ def find_pod(view: ClusterView, given: str, namespace: str | None, tool: str) ->
     """`given` is "namespace/name" or "name". Raises NotFound or Ambiguous."""
     text = given.strip().removeprefix("pod/").removeprefix("pods/")
     space, slash, name = text.rpartition("/")
+    if "/" in space or (slash and not (space and name)):
+        raise NotFound(f'pod must be "NAME" or "NAMESPACE/NAME", not "{clean(given, 120)}". Example: {tool}(pod="default/trainer-0")')
     if slash and namespace is not None and namespace != space:
         raise NotFound(f'pod "{clean(text, 120)}" is not in namespace "{clean(namespace, 80)}": give one of the two.')
     if slash or namespace is not None:

@@ -19,6 +19,7 @@ from k8s_topo_mcp.dra.funnel import needed_devices
 from k8s_topo_mcp.objects import DeviceClass, Pod
 from k8s_topo_mcp.rendering import age, clean, tokens
 from k8s_topo_mcp.rendering.budget import ANSWER
+from k8s_topo_mcp.scheduling.dynamic_resources import unread
 from k8s_topo_mcp.tools import paging, wording
 from k8s_topo_mcp.tools.models import Arguments
 from k8s_topo_mcp.tools.overview_parts import (
@@ -144,7 +145,9 @@ def _more_nodes(groups: Sequence[Waiting]) -> MoreNodes | None:
 
 
 def _stocks(view: ClusterView, groups: Sequence[Waiting]) -> Iterator[Stock]:
-    """The classes that most is asked of, else the first ones."""
+    """The classes that most is asked of, else the first ones; none where devices, or what holds them, can't be known."""
+    if unread(view):
+        return
     asked = Counter[str]()
     for group in groups:
         for entry in claims_of(view, group.pods[0]):

@@ -16,7 +16,7 @@ from k8s_topo_mcp.objects.decoding import parse_time
 from k8s_topo_mcp.rendering import Block, clean, tokens
 from k8s_topo_mcp.rendering.budget import ANSWER
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import unread
+from k8s_topo_mcp.tools import namespaces, unread
 from k8s_topo_mcp.tools.change_rows import Change, Knowledge, folded, knowledge, knowledge_lines, line, row, short_stamp, stamp
 from k8s_topo_mcp.tools.concerning import scope
 from k8s_topo_mcp.tools.errors import NotFound, StaleCursor, ToolInputError
@@ -31,6 +31,9 @@ ROWS = 14
 """Rows of a page at most."""
 SPARE = 40
 """Tokens kept free of a page, for its cursor's own length."""
+
+CLOCKS_APART = 60.0
+"""Seconds by which the asker's clock may be ahead of what was read."""
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 _DURATION = re.compile(r"(?:\d{1,6}[smhdw])+", re.ASCII)
@@ -90,7 +93,10 @@ def answer(view: ClusterView, question: Input) -> Output:
     if ref is not None:
         listed = ranked(found, scope(view, pod) if pod is not None else scope_of_object(view, ref, item), stuck)
     else:
-        listed = _everything(found.changes, question.namespace)
+        space = question.namespace
+        if space is not None and not any(entry.object.namespace == space for entry in found.changes):
+            namespaces.require(view, space)
+        listed = _everything(found.changes, space)
     groups = folded(listed)
     start = 0
     if resumed is not None:
@@ -117,7 +123,10 @@ def answer(view: ClusterView, question: Input) -> Output:
 def _since(text: str, until: float) -> float:
     if _DURATION.fullmatch(text):
         return until - sum(int(amount) * _UNITS[unit] for amount, unit in _PART.findall(text))
-    return min(parse_time(text), until)
+    found = parse_time(text)
+    if found > until + CLOCKS_APART:
+        raise ToolInputError(f"recent_changes: since {text} is later than what was read, {stamp(until)}. Example: {TOOL.example}")
+    return min(found, until)
 
 
 def _everything(found: Sequence[FieldChange], namespace: str | None) -> tuple[Ranked, ...]:
@@ -160,9 +169,10 @@ def _object(view: ClusterView, given: str, namespace: str | None, found: Recent)
     own = custom.get(word) or noted.get(word) or noted.get(word.removesuffix("s"))
     cluster_wide = word.startswith("cluster") if own in found.metadata_kinds else kind is not None and not kind.NAMESPACED
     if len(parts) not in (2, 3) or (kind is None and own is None) or (cluster_wide and len(parts) == 3):
+        which = ", ".join(dict.fromkeys(entry.KIND for entry in SUBJECTS if entry is not CustomOwner))
         raise NotFound(
             f'object must be "Kind/name" or "Kind/namespace/name" of a kind that is followed, not {clean(given, 80)!r}. '
-            'Example: recent_changes(object="Node/gpu-3")'
+            f'Example: recent_changes(object="Node/gpu-3"). Kinds: {which}, and workloads such as JobSet.'
         )
     space = "" if cluster_wide else parts[1] if len(parts) == 3 else namespace or "default"
     same = [entry for entry in SUBJECTS if kind is not None and entry.KIND == kind.KIND]

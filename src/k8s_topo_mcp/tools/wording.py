@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from k8s_topo_mcp.cel import Comparison
@@ -22,6 +23,7 @@ from k8s_topo_mcp.diagnosis.report import (
 )
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.objects import ObjectRef
+from k8s_topo_mcp.objects.quantity import FORMAT_MESSAGE
 from k8s_topo_mcp.rendering import clean, fold, plural
 from k8s_topo_mcp.tools import evidence, gang_wording, layer_words
 from k8s_topo_mcp.tools.models import Behind, Blocker, Fact, Nearest, NotHelping, Remedy, Stage, Together
@@ -219,7 +221,7 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return _missing_key(found, cause.missing if cause is not None else None)
         case "CEL_ERROR":
             what = "derived attribute" if value("selector").startswith("derived") else "selector"
-            return f"a {what} that can be evaluated", f"it fails on device {value('device')}: {value('error')}"
+            return f"a {what} that can be evaluated", f"it fails on device {value('device')}: {_evaluation_error(found)}"
         case "CEL_COMPILE_ERROR":
             return "a selector that compiles", value("error").partition("\n")[0]
         case "ALL_POOL_UNUSABLE":
@@ -456,6 +458,38 @@ def _table(groups: Groups) -> str:
 def _look_alike(entry: LookAlike) -> str:
     same = f", equal on {entry.agreeing} of {entry.both} that publish both" if entry.both else ""
     return f"{entry.attribute} is published by {entry.published} of {entry.of}{same}"
+
+
+_BYTES = re.compile(r"""quantity\(\s*(["'])\s*([\d.]+)\s*([kKMGTPE])i?[bB]\s*\1""")
+"""A quantity in a unit that people write and Kubernetes doesn't: 80GB, 80 GiB."""
+
+
+def _evaluation_error(found: Finding) -> str:
+    """What the evaluator said; of a quantity that is none, the right form instead of a regular expression."""
+    said = found.text("error")
+    if not said.startswith(FORMAT_MESSAGE):
+        return said
+    meant = _BYTES.search(_source(found) or "")
+    if meant is None:
+        return "what it gives to quantity() is none; right would be a number with K, M, G, T, Ki, Mi, Gi or Ti, such as 80Gi"
+    number, unit = meant[2], meant[3]
+    decimal, binary = f"{number}{'k' if unit in 'kK' else unit}", f"{number}{unit.upper()}i"
+    return f"quantities have no unit B; right would be {decimal} or {binary}"
+
+
+def stops(blocker: Blocker) -> str:
+    """The error that ends a scheduling attempt, as the end of a sentence."""
+    match blocker.code:
+        case "CEL_ERROR":
+            return f"{(blocker.expected or '').removesuffix(' that can be evaluated')} can't be evaluated: {blocker.actual}"
+        case "CEL_COMPILE_ERROR":
+            return f"a selector doesn't compile: {blocker.actual}"
+        case "TOO_MANY_RESULTS":
+            return f"it asks for {blocker.expected}, and {blocker.actual}"
+        case "REQUEST_NOT_SUPPORTED" | "CAPACITY_NOT_REPRESENTABLE":
+            return f"{blocker.actual}"
+        case _:
+            return f"{blocker.expected} wanted, but {blocker.actual}"
 
 
 def _source(found: Finding) -> str | None:

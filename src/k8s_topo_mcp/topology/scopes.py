@@ -125,7 +125,7 @@ def _bare(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], asked
 def _narrowed(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], asked: str) -> Selection:
     parts = asked.split("/")
     if len(parts) % 2:
-        raise ScopeError(f'scope "{asked}": {parts[-1]} has no name after it. Right: {parts[-1]}/NAME.')
+        raise ScopeError(f'scope "{asked}": {parts[-1]} has no name after it. Right: {_right(parts[-1])}.')
     nodes = facts.nodes
     numa: int | None = None
     root: str | None = None
@@ -169,6 +169,13 @@ def _narrowed(view: ClusterView, facts: Hardware, shapes: Mapping[str, Shape], a
     if single is not None:
         return Selection(asked, "node", (_part(single, numa, root),))
     return Selection(asked, "nodes", nodes)
+
+
+def _right(key: str) -> str:
+    """What may stand after a key that stands alone."""
+    if key == "nodes":
+        return " or ".join(f"nodes/{name}" for name in BUCKETS)
+    return {"numa": "numa/0", "root": "root/pci0000:44"}.get(key, f"{key}/NAME")
 
 
 def _part(node: NodeHardware, numa: int | None, root: str | None) -> NodeHardware:

@@ -15,6 +15,7 @@ from .errors import SnapshotError, excerpt
 from .fields import kept
 from .items import MAX_DEPTH, Item
 from .moment import NewestTime
+from .references import referred
 
 INFO_GROUP, INFO_KIND = "k8s-topo-mcp", "SnapshotInfo"
 """What our own `snapshot` command writes into a dump, beside the objects: apiVersion k8s-topo-mcp/v1, kind SnapshotInfo, asOf, cluster,
@@ -42,6 +43,8 @@ class Collection:
     as_of: Timestamp | None = None
     cluster: str | None = None
     unreadable: list[Unreadable] = field(default_factory=list[Unreadable])
+    whole: bool = False
+    """Whether it is a snapshot of ours, which says itself what could not be read: any other kind without an object has none."""
     raw: list[dict[str, Any]] | None = None
     """What a snapshot keeps of each item, in order, where somebody wants it."""
 
@@ -144,6 +147,7 @@ class Collection:
                 raise SnapshotError(where, f"asOf must be a time such as 2026-11-29T17:53:12Z, is {excerpt(as_of)}") from None
         if isinstance(cluster, str) and cluster:
             self.cluster = cluster[:253]
+        self.whole = True
         unreadable = source.get("unreadable")
         for entry in cast(list[Any], unreadable) if isinstance(unreadable, list) else []:
             if isinstance(entry, dict) and (found := _unreadable(cast(dict[str, Any], entry))) is not None:
@@ -157,13 +161,19 @@ class Collection:
 
     @property
     def missing(self) -> Sequence[Unreadable]:
-        """Kinds that could not be read: stated by the snapshot, and nodes, without which no cluster runs."""
-        kinds = {entry.kind for entry in self.unreadable}
-        seen = {kind.KIND for kind, _ in self.objects}
+        """Kinds that could not be read: stated by the snapshot; nodes, without which no cluster runs; and in a dump that doesn't state it
+        what its objects refer to and it has none of."""
+        by_type: dict[type[ApiObject], list[ApiObject]] = {}
+        for (kind, _), item in self.objects.items():
+            by_type.setdefault(kind, []).append(item)
+        seen = {kind.KIND for kind in by_type}
+        known = seen | self.listed | {entry.kind for entry in self.unreadable}
         found = [replace(entry, kept=entry.kept or entry.kind in seen) for entry in self.unreadable]
-        if "Node" in kinds or "Node" in self.listed or "Node" in seen:
-            return found
-        return [*found, Unreadable("Node", "the snapshot has no nodes")]
+        if "Node" not in known:
+            found.append(Unreadable("Node", "the snapshot has no nodes"))
+        if not self.whole:
+            found += (Unreadable(kind, "not in the snapshot") for kind in referred(by_type) if kind not in known)
+        return found
 
     @property
     def notes(self) -> Sequence[str]:
