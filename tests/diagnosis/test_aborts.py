@@ -229,7 +229,7 @@ def test_a_derived_attribute_that_fails_names_the_device_and_the_expression() ->
     assert report.cause is not None
     assert report.cause.finding.field == "spec.devices.requests[0].exactly.derivedAttributes[0]"
     assert "no such key: lane" in answered(view)
-    assert "a derived attribute that can be evaluated wanted" in answered(view)
+    assert "a derived attribute can't be evaluated: it fails on device" in answered(view)
 
 
 def test_past_the_step_bound_the_answer_is_unknown_and_says_what_was_proven(monkeypatch: pytest.MonkeyPatch) -> None:
