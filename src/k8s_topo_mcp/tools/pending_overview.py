@@ -46,6 +46,8 @@ LARGEST = 3
 CLASSES, EXAMPLES = 2, 3
 ROOMS = 3
 """Groups for which room is counted."""
+API_NAMES = {"node": "node", "numa": "numaNode", "root": "pcieRoot"}
+"""Places of a largest claim, as the answer names them."""
 POOLS = {"short": 1, "full": 6}
 """Pools that are listed one by one."""
 
@@ -177,8 +179,11 @@ def _left(entry: Stock) -> DevicesLeft:
         device_class=clean(entry.device_class, 80),
         total=entry.total,
         held=entry.held,
+        shared=entry.shared or None,
+        split=entry.split or None,
         tainted=entry.tainted,
         free=entry.free,
+        together=entry.together if entry.together < entry.free else None,
         cordoned=entry.cordoned or None,
         apart=entry.apart or None,
         needed=entry.needed if entry.apart else None,
@@ -186,6 +191,7 @@ def _left(entry: Stock) -> DevicesLeft:
         numa=entry.numa,
         root=entry.root,
         domain=entry.domain,
+        at_least=tuple(API_NAMES[name] for name in API_NAMES if name in entry.at_least) or None,
     )
 
 
