@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from k8s_topo_mcp import __version__
-from k8s_topo_mcp.cli import exits
+from k8s_topo_mcp.cli import exits, output
 
 COMMANDS = ("explain", "fits", "topology", "changes", "call", "tools", "serve", "snapshot", "doctor", "rbac", "demo")
 
@@ -36,19 +36,18 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status. A closed pipe and Ctrl-C end it quietly."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            # Names and messages of a cluster can hold any character; a terminal of another encoding must not stop the answer.
-            stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    """Run one command and return its exit status. A closed pipe and Ctrl-C end it quietly; an output that can't be written is one line."""
+    output.prepare()
     options = parser().parse_args(arguments)
     try:
         status: int = options.run(options)
         sys.stdout.flush()
         return status
-    except BrokenPipeError:
-        # The reader has left (`| head`). Python would complain once more while closing stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exits.ANSWERED
+    except OSError as error:
+        if not output.is_lost():
+            raise
+        output.give_up()
+        # A reader that has left (`| head`) has what it wanted.
+        return exits.ANSWERED if isinstance(error, BrokenPipeError) else exits.refuse(f"the answer can't be written: {output.why(error)}")
     except KeyboardInterrupt:
         return exits.INTERRUPTED
