@@ -33,6 +33,34 @@ def test_a_claim_that_fits_says_where_with_which_devices_and_how_often() -> None
     assert answer["copies"] == 2
 
 
+def test_the_text_says_of_each_node_what_the_structured_part_says_on_every_page() -> None:
+    away = [node(f"m{number}", labels={"zone": "b"}) for number in range(9)]
+    view = cluster(*TWO, *away, claim("c", request("r", 3)))
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        answer = asked(view, claim="c", **({"cursor": cursor} if cursor else {}))
+        said = answer.structured()
+        for row in said["nodes"]:
+            assert row["node"] in answer.report
+            assert row.get("why", "") in answer.report
+        seen += [row["node"] for row in said["nodes"]]
+        cursor = said.get("cursor")
+        if cursor is None:
+            break
+    assert len(seen) == len(set(seen)) == 11
+
+
+def test_why_it_fits_nowhere_is_told_node_by_node_only_in_full_or_of_named_nodes() -> None:
+    view = cluster(*TWO, claim("c", request("r", 5)))
+    assert "not on" not in asked(view, claim="c").report
+    assert "nodes" not in asked(view, claim="c").structured()
+    for more in ({"detail": "full"}, {"nodes": ["n1", "n2"]}):
+        answer = asked(view, claim="c", **more)
+        assert "not on\n  n1, n2     " in answer.report
+        assert [row["fits"] for row in answer.structured()["nodes"]] == [False, False]
+
+
 def test_only_the_nodes_that_are_named_are_judged() -> None:
     assert asked(cluster(*TWO, claim("c")), claim="c", nodes=["n2"]).structured()["of_nodes"] == 1
 
