@@ -69,6 +69,52 @@ def test_fits_reads_a_file_and_stdin(tmp_path: Path, capsys: Captured, monkeypat
     assert capsys.readouterr().out == from_file
 
 
+def test_the_cursor_of_an_answer_gives_its_next_part(capsys: Captured, tmp_path: Path) -> None:
+    manifest = tmp_path / "claim.yaml"
+    manifest.write_text(CLAIM.replace("productname", "productName"))
+    shown: set[str] = set()
+    for command in (["explain"], ["explain", "--full"], ["fits", str(manifest)], ["topology"], ["topology", "--depth", "device"]):
+        assert main([*command, "--demo", "--json"]) == 0
+        first = json.loads(capsys.readouterr().out)
+        if "cursor" not in first:
+            continue
+        shown.add(command[0])
+        assert main([*command, "--demo", "--json", "--cursor", first["cursor"]]) == 0
+        assert json.loads(capsys.readouterr().out)["report"] != first["report"]
+    assert shown == {"explain", "fits", "topology"}
+
+
+def test_all_groups_are_reached_and_the_full_overview_shows_no_fewer_at_once(capsys: Captured) -> None:
+    sizes: dict[str, list[int]] = {}
+    for detail in ("short", "full"):
+        command = ["explain", "--demo", "--json"] + (["--full"] if detail == "full" else [])
+        numbers: list[int] = []
+        cursor: list[str] = []
+        while True:
+            assert main([*command, *cursor]) == 0
+            said = json.loads(capsys.readouterr().out)
+            page = [group["number"] for group in said["overview"]["groups"]]
+            sizes.setdefault(detail, []).append(len(page))
+            numbers += page
+            if "cursor" not in said:
+                break
+            cursor = ["--cursor", said["cursor"]]
+        assert numbers == list(range(1, 13))
+    assert sizes["full"][0] >= sizes["short"][0]
+
+
+def test_a_call_takes_pairs_behind_its_options_too(capsys: Captured) -> None:
+    assert main(["call", "explain_pending", "pod=trainer-0", "--demo"]) == 0
+    before = capsys.readouterr().out
+    assert main(["call", "explain_pending", "--demo", "pod=trainer-0"]) == 0
+    assert capsys.readouterr().out == before
+    for wrong in (["call", "explain_pending", "--demo", "pod=trainer-0", "--podd", "x"], ["explain", "a", "--demo", "b"]):
+        with pytest.raises(SystemExit) as ended:
+            main(wrong)
+        assert ended.value.code == 2
+        assert "unrecognized arguments" in capsys.readouterr().err
+
+
 def test_topology_takes_a_scope(capsys: Captured) -> None:
     assert main(["topology", "--demo"]) == 0
     assert main(["topology", "node/h100-0", "--demo"]) == 0

@@ -22,6 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_arguments(parser)
 
 
+def add_cursor(parser: argparse.ArgumentParser) -> None:
+    """The option of commands whose answers may have more parts."""
+    parser.add_argument("--cursor", help="as printed by an earlier answer, for more of it")
+
+
 def answer(options: argparse.Namespace, tool_name: str, arguments: Mapping[str, Any]) -> int:
     """Answer one call of a tool and return the exit status."""
     from k8s_topo_mcp.tools.asking import ask
