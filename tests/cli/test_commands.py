@@ -200,3 +200,27 @@ def test_an_option_that_does_not_exist_is_bad_input(capsys: Captured) -> None:
         main(["explain", "--colour"])
     assert left.value.code == 2
     capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rbac", "--namespaces", ""], "--namespaces names no namespace; give some, as in --namespaces team-a,team-b, or leave it out"),
+        (["rbac", "--namespaces", " , "], "--namespaces names no namespace"),
+        (["explain", "--namespaces", ""], "--namespaces names no namespace"),
+        (["explain", "--namespaces", "", "--demo"], "--namespaces names no namespace"),
+        (["doctor", "--namespaces", "", "--kubeconfig", __file__], "--namespaces names no namespace"),
+        (["rbac", "--namespaces", "a;b"], "--namespaces: 'a;b' isn't the name of a namespace, as in --namespaces team-a,team-b"),
+        (
+            ["rbac", "--account-namespace", "x;y"],
+            "--account-namespace: 'x;y' isn't the name of a namespace, as in --account-namespace k8s-",
+        ),
+        (["rbac", "--account-namespace", "a,b"], "--account-namespace: 'a,b' isn't the name"),
+        (["rbac", "--account-namespace", ""], "--account-namespace: '' isn't the name"),
+    ],
+)
+def test_a_namespace_that_cannot_be_one_is_refused_by_its_option(arguments: list[str], said: str, capsys: Captured) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {said}")

@@ -103,6 +103,7 @@ def raw(options: argparse.Namespace) -> tuple[ClusterView, Facts, list[dict[str,
 def _is_live(options: argparse.Namespace) -> bool:
     """Whether the options name a live cluster, and one that can be looked for."""
     named = [name for name in ("context", "kubeconfig", "namespaces") if getattr(options, name)]
+    namespaces(options.namespaces)
     if named and (options.snapshot or options.demo):
         raise NoSource(f"--{named[0]} is for a live cluster, --{'demo' if options.demo else 'snapshot'} names another; give one.")
     if options.snapshot or options.demo or (not named and os.environ.get(VARIABLE)):
@@ -212,12 +213,21 @@ class Reading:
 
 
 def namespaces(text: str | None) -> list[str]:
-    """Names out of "a,b". Raises NoSource for what can't be one."""
-    names = [name.strip() for name in (text or "").split(",") if name.strip()]
-    for name in names:
-        if not _NAMESPACE.fullmatch(name):
-            raise NoSource(f"--namespaces: {name!r} isn't the name of a namespace, as in --namespaces team-a,team-b")
-    return names
+    """Names out of "a,b"; none where the option isn't given. Raises NoSource for what can't be one, and for an option without a name: an
+    empty variable of a script mustn't mean all namespaces."""
+    if text is None:
+        return []
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise NoSource("--namespaces names no namespace; give some, as in --namespaces team-a,team-b, or leave it out for all")
+    return [namespace(name, "--namespaces team-a,team-b") for name in names]
+
+
+def namespace(name: str, example: str) -> str:
+    """The name. Raises NoSource where it can't be that of a namespace; `example` is the option with a right value."""
+    if not _NAMESPACE.fullmatch(name):
+        raise NoSource(f"{example.partition(' ')[0]}: {name[:80]!r} isn't the name of a namespace, as in {example}")
+    return name
 
 
 def also_watched(text: str | None) -> list[str]:
