@@ -184,6 +184,9 @@ NO_SOURCE = "error: no cluster to read: give --snapshot PATH"
             2,
             "error: --version-json and --kubernetes-version both",
         ),
+        (["snapshot", __file__, "--demo"], 2, f"error: {__file__}: must end in .json or .json.gz"),
+        (["snapshot", GANG, "--demo"], 2, f"error: {GANG}: exists; give another name"),
+        (["snapshot", "/dev/null/x.json", "--demo"], 2, "error: /dev/null/x.json: can't be written: Not a directory"),
         (["topology", "--snapshot", "missing.json"], 4, "error: missing.json: can't be read: No such file or directory"),
     ],
 )
