@@ -142,11 +142,32 @@ def test_release_gates_and_time_can_be_given(capsys: Captured) -> None:
     assert "DRADeviceTaints=false" in basis
 
 
+def test_a_gate_that_is_misspelt_is_told_with_the_nearest(capsys: Captured) -> None:
+    assert main(["topology", "--demo", "--gates", "DRADeviceTaints=true,DRADeviceTaintz=true"]) == 2
+    assert "Nearest: DRADeviceTaints," in capsys.readouterr().err
+
+
 def test_a_version_file_can_be_given(tmp_path: Path, capsys: Captured) -> None:
     version = tmp_path / "anything.json"
     version.write_text('{"major": "1", "minor": "36", "gitVersion": "v1.36.3"}')
     assert main(["topology", "--snapshot", GANG, "--version-json", str(version)]) == 0
     assert "Kubernetes 1.36.3" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_version_file_with_objects_does_not_join_the_cluster(tmp_path: Path, capsys: Captured) -> None:
+    claim = tmp_path / "claim.json"
+    claim.write_text(json.dumps({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {}}))
+    empty = tmp_path / "empty.json"
+    empty.write_text("")
+    for path in (claim, empty):
+        for command in (["topology", "--demo"], ["topology", "--snapshot", GANG], ["snapshot", "-", "--demo"]):
+            assert main([*command, "--version-json", str(path)]) == 2
+            out, err = capsys.readouterr()
+            assert out == ""
+            assert "version" in err
+            assert err.count("\n") == 1
+    assert main(["topology", "--demo", "--version-json", str(claim)]) == 2
+    assert "doesn't name a release; right would be the output of kubectl version -o json" in capsys.readouterr().err
 
 
 def test_kinds_that_could_not_be_read_set_the_exit_status(tmp_path: Path, capsys: Captured) -> None:
@@ -177,6 +198,8 @@ NO_SOURCE = "error: no cluster to read: give --snapshot PATH"
         (["call", "explain_pending", "podd=a", "--demo"], 2, 'error: explain_pending has no argument "podd"; did you mean pod?'),
         (["call", "claim_feasibility", "manifest=@missing.yaml", "--demo"], 2, "error: manifest=@missing.yaml: No such file or directory"),
         (["topology", "--demo", "--gates", "A"], 2, "error: --gates: 'A' isn't NAME=true or NAME=false"),
+        (["topology", "--demo", "--gates", "DRADeviceTaintz=true"], 2, "error: --gates: no gate 'DRADeviceTaintz' changes what is judged"),
+        (["topology", "--demo", "--version-json", "missing"], 2, "error: version-json: missing can't be read: No such file"),
         (["topology", "--demo", "--as-of", "noon"], 2, "error: as-of: must be a time such as 2026-11-29T17:53:12Z, is 'noon'"),
         (["topology", "--demo", "--kubernetes-version", "new"], 2, "error: version: 'new' is not a Kubernetes version"),
         (

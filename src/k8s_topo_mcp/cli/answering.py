@@ -64,8 +64,7 @@ def over_view(options: argparse.Namespace, use: Callable[[ClusterView], int]) ->
     except source.NoSource as error:
         return exits.refuse(str(error))
     except SourceError as error:
-        # An option that says how to judge is the caller's input; the rest is the source.
-        return exits.refuse(str(error), exits.BAD_INPUT if error.where in ("as-of", "version", "gates") else exits.SOURCE_UNREADABLE)
+        return exits.refuse(str(error), source.status_of(error))
     try:
         status = use(view)
     except NotReadable as error:

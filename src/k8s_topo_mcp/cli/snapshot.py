@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     except NotWritten as error:
         return exits.refuse(str(error))
     except SourceError as error:
-        return exits.refuse(str(error), exits.SOURCE_UNREADABLE)
+        return exits.refuse(str(error), source.status_of(error))
     kinds = len({item.get("kind") for item in items})
     inside = "under aliases; read it before you publish it" if options.anonymize else "with the cluster's names; --anonymize replaces them"
     print(f"{options.out}: {len(items):,} objects of {kinds} kinds, {size:,} bytes, {inside}", file=sys.stderr)
