@@ -224,7 +224,7 @@ def test_a_pod_whose_template_does_not_exist_fits_nowhere() -> None:
 def test_no_node_fits_where_an_error_ends_the_attempt(with_pod: bool) -> None:
     updated = pool(gpus(4), "n2", count=2)
     view = cluster(node("n1"), node("n2"), device_class(), pool(gpus(4), "n1"), updated, *asking(request("r", None)))
-    output = asked(view, **({"pod": "p"} if with_pod else {"claim": "c"}))
+    output = asked(view, detail="full", **({"pod": "p"} if with_pod else {"claim": "c"}))
     answer = output.structured()
     assert (answer["verdict"], answer["fits_on"]) == ("aborted by an error", 0)
     assert answer["nodes"][0]["why"] == "it would do, but the error on another node ends the attempt"
