@@ -41,6 +41,7 @@ def main(arguments: list[str]) -> int:
                 bookmark_every=options.bookmarks,
             ) as server,
         ):
+            faults.resolve(resource.name for resource in server.store.resources())
             sys.stdout.write(f"{server.url}\n{server.kubeconfig(options.kubeconfig or Path(folder) / 'kubeconfig')}\n")
             sys.stdout.flush()
             stopping = threading.Event()
@@ -52,7 +53,7 @@ def main(arguments: list[str]) -> int:
                     sys.stderr.write(f"replay: {churn.made} changes made\n")
             if server.writes:
                 sys.stderr.write(f"replay: {len(server.writes)} writes refused\n")
-    except SnapshotError as error:
+    except (SnapshotError, UnknownFault) as error:
         return _fail(str(error))
     except OSError as error:
         return _fail(f"port {options.port}: {error.strerror}; --port 0 takes a free one")

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,22 @@ class Faults:
         rest, _, resource = rest.partition("@")
         name, equals, value = rest.partition("=")
         self.on(name, value if equals else None, resource, int(times) if mark else None)
+
+    def resolve(self, resources: Iterable[str]) -> None:
+        """Let a fault for "resourceslices" be one for resourceslices.resource.k8s.io, among the names of these resources. Raises
+        UnknownFault for one that isn't among them; paths ("/metrics") are left as they are."""
+        names = sorted(resources)
+        with self._lock:
+            for (fault, resource), switch in list(self._on.items()):
+                if not resource or resource.startswith("/") or resource in names:
+                    continue
+                meant = [name for name in names if name.partition(".")[0] == resource]
+                if not meant:
+                    near = get_close_matches(resource, [*names, *(name.partition(".")[0] for name in names)], n=3, cutoff=0.6)
+                    raise UnknownFault(f"{fault}: no resource {resource!r} is served{'; nearest: ' + ', '.join(near) if near else ''}")
+                del self._on[(fault, resource)]
+                self._on.update(((fault, name), _Switch(switch.value, switch.left)) for name in meant)
+        self._tell()
 
     def value(self, name: str, resource: str = "") -> str | None:
         """The value of a fault that is on, else None. Uses nothing up."""

@@ -69,6 +69,52 @@ def test_fits_reads_a_file_and_stdin(tmp_path: Path, capsys: Captured, monkeypat
     assert capsys.readouterr().out == from_file
 
 
+def test_the_cursor_of_an_answer_gives_its_next_part(capsys: Captured, tmp_path: Path) -> None:
+    manifest = tmp_path / "claim.yaml"
+    manifest.write_text(CLAIM.replace("productname", "productName"))
+    shown: set[str] = set()
+    for command in (["explain"], ["explain", "--full"], ["fits", str(manifest)], ["topology"], ["topology", "--depth", "device"]):
+        assert main([*command, "--demo", "--json"]) == 0
+        first = json.loads(capsys.readouterr().out)
+        if "cursor" not in first:
+            continue
+        shown.add(command[0])
+        assert main([*command, "--demo", "--json", "--cursor", first["cursor"]]) == 0
+        assert json.loads(capsys.readouterr().out)["report"] != first["report"]
+    assert shown == {"explain", "fits", "topology"}
+
+
+def test_all_groups_are_reached_and_the_full_overview_shows_no_fewer_at_once(capsys: Captured) -> None:
+    sizes: dict[str, list[int]] = {}
+    for detail in ("short", "full"):
+        command = ["explain", "--demo", "--json"] + (["--full"] if detail == "full" else [])
+        numbers: list[int] = []
+        cursor: list[str] = []
+        while True:
+            assert main([*command, *cursor]) == 0
+            said = json.loads(capsys.readouterr().out)
+            page = [group["number"] for group in said["overview"]["groups"]]
+            sizes.setdefault(detail, []).append(len(page))
+            numbers += page
+            if "cursor" not in said:
+                break
+            cursor = ["--cursor", said["cursor"]]
+        assert numbers == list(range(1, 13))
+    assert sizes["full"][0] >= sizes["short"][0]
+
+
+def test_a_call_takes_pairs_behind_its_options_too(capsys: Captured) -> None:
+    assert main(["call", "explain_pending", "pod=trainer-0", "--demo"]) == 0
+    before = capsys.readouterr().out
+    assert main(["call", "explain_pending", "--demo", "pod=trainer-0"]) == 0
+    assert capsys.readouterr().out == before
+    for wrong in (["call", "explain_pending", "--demo", "pod=trainer-0", "--podd", "x"], ["explain", "a", "--demo", "b"]):
+        with pytest.raises(SystemExit) as ended:
+            main(wrong)
+        assert ended.value.code == 2
+        assert "unrecognized arguments" in capsys.readouterr().err
+
+
 def test_topology_takes_a_scope(capsys: Captured) -> None:
     assert main(["topology", "--demo"]) == 0
     assert main(["topology", "node/h100-0", "--demo"]) == 0
@@ -96,11 +142,32 @@ def test_release_gates_and_time_can_be_given(capsys: Captured) -> None:
     assert "DRADeviceTaints=false" in basis
 
 
+def test_a_gate_that_is_misspelt_is_told_with_the_nearest(capsys: Captured) -> None:
+    assert main(["topology", "--demo", "--gates", "DRADeviceTaints=true,DRADeviceTaintz=true"]) == 2
+    assert "Nearest: DRADeviceTaints," in capsys.readouterr().err
+
+
 def test_a_version_file_can_be_given(tmp_path: Path, capsys: Captured) -> None:
     version = tmp_path / "anything.json"
     version.write_text('{"major": "1", "minor": "36", "gitVersion": "v1.36.3"}')
     assert main(["topology", "--snapshot", GANG, "--version-json", str(version)]) == 0
     assert "Kubernetes 1.36.3" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_version_file_with_objects_does_not_join_the_cluster(tmp_path: Path, capsys: Captured) -> None:
+    claim = tmp_path / "claim.json"
+    claim.write_text(json.dumps({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c"}, "spec": {}}))
+    empty = tmp_path / "empty.json"
+    empty.write_text("")
+    for path in (claim, empty):
+        for command in (["topology", "--demo"], ["topology", "--snapshot", GANG], ["snapshot", "-", "--demo"]):
+            assert main([*command, "--version-json", str(path)]) == 2
+            out, err = capsys.readouterr()
+            assert out == ""
+            assert "version" in err
+            assert err.count("\n") == 1
+    assert main(["topology", "--demo", "--version-json", str(claim)]) == 2
+    assert "doesn't name a release; right would be the output of kubectl version -o json" in capsys.readouterr().err
 
 
 def test_kinds_that_could_not_be_read_set_the_exit_status(tmp_path: Path, capsys: Captured) -> None:
@@ -131,6 +198,8 @@ NO_SOURCE = "error: no cluster to read: give --snapshot PATH"
         (["call", "explain_pending", "podd=a", "--demo"], 2, 'error: explain_pending has no argument "podd"; did you mean pod?'),
         (["call", "claim_feasibility", "manifest=@missing.yaml", "--demo"], 2, "error: manifest=@missing.yaml: No such file or directory"),
         (["topology", "--demo", "--gates", "A"], 2, "error: --gates: 'A' isn't NAME=true or NAME=false"),
+        (["topology", "--demo", "--gates", "DRADeviceTaintz=true"], 2, "error: --gates: no gate 'DRADeviceTaintz' changes what is judged"),
+        (["topology", "--demo", "--version-json", "missing"], 2, "error: version-json: missing can't be read: No such file"),
         (["topology", "--demo", "--as-of", "noon"], 2, "error: as-of: must be a time such as 2026-11-29T17:53:12Z, is 'noon'"),
         (["topology", "--demo", "--kubernetes-version", "new"], 2, "error: version: 'new' is not a Kubernetes version"),
         (
@@ -138,6 +207,9 @@ NO_SOURCE = "error: no cluster to read: give --snapshot PATH"
             2,
             "error: --version-json and --kubernetes-version both",
         ),
+        (["snapshot", __file__, "--demo"], 2, f"error: {__file__}: must end in .json or .json.gz"),
+        (["snapshot", GANG, "--demo"], 2, f"error: {GANG}: exists; give another name"),
+        (["snapshot", "/dev/null/x.json", "--demo"], 2, "error: /dev/null/x.json: can't be written: Not a directory"),
         (["topology", "--snapshot", "missing.json"], 4, "error: missing.json: can't be read: No such file or directory"),
     ],
 )
@@ -154,3 +226,27 @@ def test_an_option_that_does_not_exist_is_bad_input(capsys: Captured) -> None:
         main(["explain", "--colour"])
     assert left.value.code == 2
     capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rbac", "--namespaces", ""], "--namespaces names no namespace; give some, as in --namespaces team-a,team-b, or leave it out"),
+        (["rbac", "--namespaces", " , "], "--namespaces names no namespace"),
+        (["explain", "--namespaces", ""], "--namespaces names no namespace"),
+        (["explain", "--namespaces", "", "--demo"], "--namespaces names no namespace"),
+        (["doctor", "--namespaces", "", "--kubeconfig", __file__], "--namespaces names no namespace"),
+        (["rbac", "--namespaces", "a;b"], "--namespaces: 'a;b' isn't the name of a namespace, as in --namespaces team-a,team-b"),
+        (
+            ["rbac", "--account-namespace", "x;y"],
+            "--account-namespace: 'x;y' isn't the name of a namespace, as in --account-namespace k8s-",
+        ),
+        (["rbac", "--account-namespace", "a,b"], "--account-namespace: 'a,b' isn't the name"),
+        (["rbac", "--account-namespace", ""], "--account-namespace: '' isn't the name"),
+    ],
+)
+def test_a_namespace_that_cannot_be_one_is_refused_by_its_option(arguments: list[str], said: str, capsys: Captured) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"error: {said}")

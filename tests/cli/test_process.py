@@ -46,6 +46,27 @@ def test_a_closed_pipe_is_quiet() -> None:
     process.stderr.close()
 
 
+@pytest.mark.parametrize("arguments", [("explain", "--demo"), ("tools",), ("rbac",), ("snapshot", "-", "--demo"), ("demo",)])
+@pytest.mark.parametrize(("into", "why"), [("> /dev/full", "No space left on device"), (">&-", "stdout is closed")])
+def test_an_output_that_cannot_be_written_is_one_line(arguments: tuple[str, ...], into: str, why: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    done = subprocess.run(["sh", "-c", f'exec "$@" {into}', "sh", *COMMAND, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"error: the answer can't be written: {why}\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_reader_of_the_demo_may_leave() -> None:
+    process = subprocess.Popen([*COMMAND, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+    process.stderr.close()
+
+
 def test_installed_under_both_names() -> None:
     for name, shown in (("k8s-topo-mcp", "k8s-topo-mcp"), ("kubectl-topo", "kubectl topo")):
         program = Path(sys.executable).parent / name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 from k8s_topo_mcp.diagnosis.pending import explain_pending
@@ -254,3 +255,16 @@ def partitioned(on: str = "n1", cards: int = 1, slices: int = 4, size: str = "10
         both["spec"]["sharedCounters"] = counters
         return [both]
     return [pool(devices, on, count=2), pool([], on, name=f"{on}-counters", count=2, sharedCounters=counters)]
+
+
+def pairs_of_slices(slices: int) -> list[Item]:
+    """One card; each device takes two of its slices. No counter alone tells how many fit side by side, and many are the choices."""
+    counters = [{"name": "card", "counters": {f"slice-{number}": {"value": "1"} for number in range(slices)}}]
+    devices = [
+        gpu(f"pair-{a}-{b}", consumesCounters=[{"counterSet": "card", "counters": {f"slice-{at}": {"value": "1"} for at in (a, b)}}])
+        for a, b in combinations(range(slices), 2)
+    ]
+    return [
+        pool(devices, "n1", count=2),
+        pool([], "n1", name="n1-counters", count=2, sharedCounters=counters),
+    ]

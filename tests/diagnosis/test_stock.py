@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.resources import as_file, files
 from typing import Any
 
+import pytest
+
+from k8s_topo_mcp.diagnosis import largest
 from k8s_topo_mcp.diagnosis.double_use import double_uses
 from k8s_topo_mcp.diagnosis.headroom import headroom
 from k8s_topo_mcp.diagnosis.pool_status import PoolStatus, by_importance, pool_statuses
@@ -11,10 +15,32 @@ from k8s_topo_mcp.diagnosis.stock import Stock, stock
 from k8s_topo_mcp.diagnosis.triage import waiting_groups
 from k8s_topo_mcp.diagnosis.zombies import zombies
 from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.sources.snapshot import load
+from k8s_topo_mcp.tools.asking import ask
+from k8s_topo_mcp.tools.catalogue import find
+from k8s_topo_mcp.topology.hardware import hardware
+from k8s_topo_mcp.topology.shapes import shapes
+from k8s_topo_mcp.topology.totals import totals
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import pending_pods
 
-from .clusters import DRIVER, Item, claim, cluster, device_class, gpu, gpus, held, node, partitioned, pod, pool, request, taint_rule
+from .clusters import (
+    DRIVER,
+    Item,
+    claim,
+    cluster,
+    device_class,
+    gpu,
+    gpus,
+    held,
+    node,
+    pairs_of_slices,
+    partitioned,
+    pod,
+    pool,
+    request,
+    taint_rule,
+)
 
 LAYOUT = {"STD__numaNode": lambda number: number // 2, "STD__pcieRoot": lambda number: f"pci{number}"}
 TAINT = [{"key": "sick", "effect": "NoSchedule", "timeAdded": "2026-11-01T00:00:00Z"}]
@@ -63,6 +89,51 @@ def test_cordoned_nodes_offer_no_claim_and_their_free_devices_are_told_apart() -
 def test_partitions_that_exclude_each_other_are_not_added_up() -> None:
     found = count(cluster(node("n1"), device_class(), *partitioned()))
     assert (found.free, found.node) == (3, 2)  # the whole card, or its two halves
+
+
+def test_a_card_of_which_a_part_is_held_is_not_free_and_overlapping_parts_are_told() -> None:
+    """As `topology` calls it: split. What is left of the second card overlaps: the whole, or its two halves."""
+    items = [node("n1"), device_class(), *partitioned(cards=2)]
+    found = count(cluster(*items, *used("a", ["card-0-low"], "n1")))
+    assert (found.total, found.held, found.split, found.free, found.together) == (6, 1, 1, 4, 3)
+    assert (found.node, found.at_least) == (3, frozenset())
+
+
+@pytest.mark.parametrize("minor", [34, 35, 37])
+def test_what_is_split_is_what_the_topology_calls_so(minor: int) -> None:
+    whole = device_class("gpu", 'device.attributes["gpu.example.com"].type == "whole"')
+    items = [node("n1"), whole, *partitioned(cards=3, minor=minor), *used("a", ["card-0-low"], "n1")]
+    view = cluster(*items, minor=minor, gates={"DRAPartitionableDevices": True})
+    wholes = count(view)
+    nodes = hardware(view).nodes
+    states = totals(nodes, shapes(nodes)).accelerators
+    assert (wholes.split, wholes.free) == (states["split"], states["free"]) == (1, 2)
+
+
+def test_devices_held_in_shares_are_neither_free_nor_lost_to_the_largest_claim() -> None:
+    holder = held("h", ["gpu-0"], "n1", "a")
+    holder["status"]["allocation"]["devices"]["results"][0]["shareID"] = "7f0e3c1a-0000-4000-8000-000000000001"
+    items = [node("n1"), device_class(), pool([gpu("gpu-0", allowMultipleAllocations=True)], "n1"), holder, pod("a", ("h",), on="n1")]
+    found = count(cluster(*items, gates={"DRAConsumableCapacity": True}))
+    assert (found.held, found.shared, found.free, found.node) == (0, 1, 0, 1)
+
+
+def test_where_the_search_does_not_end_the_largest_claim_is_a_lower_figure_and_says_so() -> None:
+    few = count(cluster(node("n1"), device_class(), *pairs_of_slices(5)))
+    assert (few.node, few.at_least) == (2, frozenset())
+    many = count(cluster(node("n1"), device_class(), *pairs_of_slices(15)))
+    assert (many.node, many.at_least) == (7, {"node"})
+    pending = cluster(node("n1"), device_class(), *pairs_of_slices(15), claim("c", request("r", 1, "nobody")), pod("p", ("c",)))
+    assert "largest claim that still fits: at least 7 a node" in ask(find("explain_pending"), pending, {}).report
+
+
+def test_the_counters_bound_spares_the_search_of_mig_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight cards with one partition of each in use: 144 partitions could be had alone, six of a card together."""
+    monkeypatch.setattr(largest, "ALL_STEPS", 1_000)
+    with as_file(files("k8s_topo_mcp") / "scenes" / "twenty-gpu-nodes") as folder:
+        found = count(load([str(folder)]), name="mig.nvidia.com")
+    assert (found.total, found.held, found.split, found.free, found.together) == (200, 8, 48, 144, 48)
+    assert (found.node, found.numa, found.root, found.at_least) == (32, 24, 6, frozenset())
 
 
 def test_devices_that_many_nodes_see_count_once() -> None:

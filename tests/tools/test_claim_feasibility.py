@@ -33,6 +33,34 @@ def test_a_claim_that_fits_says_where_with_which_devices_and_how_often() -> None
     assert answer["copies"] == 2
 
 
+def test_the_text_says_of_each_node_what_the_structured_part_says_on_every_page() -> None:
+    away = [node(f"m{number}", labels={"zone": "b"}) for number in range(9)]
+    view = cluster(*TWO, *away, claim("c", request("r", 3)))
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        answer = asked(view, claim="c", **({"cursor": cursor} if cursor else {}))
+        said = answer.structured()
+        for row in said["nodes"]:
+            assert row["node"] in answer.report
+            assert row.get("why", "") in answer.report
+        seen += [row["node"] for row in said["nodes"]]
+        cursor = said.get("cursor")
+        if cursor is None:
+            break
+    assert len(seen) == len(set(seen)) == 11
+
+
+def test_why_it_fits_nowhere_is_told_node_by_node_only_in_full_or_of_named_nodes() -> None:
+    view = cluster(*TWO, claim("c", request("r", 5)))
+    assert "not on" not in asked(view, claim="c").report
+    assert "nodes" not in asked(view, claim="c").structured()
+    for more in ({"detail": "full"}, {"nodes": ["n1", "n2"]}):
+        answer = asked(view, claim="c", **more)
+        assert "not on\n  n1, n2     " in answer.report
+        assert [row["fits"] for row in answer.structured()["nodes"]] == [False, False]
+
+
 def test_only_the_nodes_that_are_named_are_judged() -> None:
     assert asked(cluster(*TWO, claim("c")), claim="c", nodes=["n2"]).structured()["of_nodes"] == 1
 
@@ -196,7 +224,7 @@ def test_a_pod_whose_template_does_not_exist_fits_nowhere() -> None:
 def test_no_node_fits_where_an_error_ends_the_attempt(with_pod: bool) -> None:
     updated = pool(gpus(4), "n2", count=2)
     view = cluster(node("n1"), node("n2"), device_class(), pool(gpus(4), "n1"), updated, *asking(request("r", None)))
-    output = asked(view, **({"pod": "p"} if with_pod else {"claim": "c"}))
+    output = asked(view, detail="full", **({"pod": "p"} if with_pod else {"claim": "c"}))
     answer = output.structured()
     assert (answer["verdict"], answer["fits_on"]) == ("aborted by an error", 0)
     assert answer["nodes"][0]["why"] == "it would do, but the error on another node ends the attempt"

@@ -22,6 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_arguments(parser)
 
 
+def add_cursor(parser: argparse.ArgumentParser) -> None:
+    """The option of commands whose answers may have more parts."""
+    parser.add_argument("--cursor", help="as printed by an earlier answer, for more of it")
+
+
 def answer(options: argparse.Namespace, tool_name: str, arguments: Mapping[str, Any]) -> int:
     """Answer one call of a tool and return the exit status."""
     from k8s_topo_mcp.tools.asking import ask
@@ -59,8 +64,7 @@ def over_view(options: argparse.Namespace, use: Callable[[ClusterView], int]) ->
     except source.NoSource as error:
         return exits.refuse(str(error))
     except SourceError as error:
-        # An option that says how to judge is the caller's input; the rest is the source.
-        return exits.refuse(str(error), exits.BAD_INPUT if error.where in ("as-of", "version", "gates") else exits.SOURCE_UNREADABLE)
+        return exits.refuse(str(error), source.status_of(error))
     try:
         status = use(view)
     except NotReadable as error:

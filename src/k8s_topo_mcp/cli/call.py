@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from k8s_topo_mcp.cli import answering, exits
@@ -17,6 +18,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tool", metavar="TOOL", help="see the command `tools`")
     parser.add_argument("arguments", metavar="key=value", nargs="*")
     answering.add_arguments(parser)
+
+
+def take_late(options: argparse.Namespace, rest: Sequence[str]) -> Sequence[str]:
+    """Take pairs that stand behind options, which argparse leaves over; what is left then isn't understood."""
+    if any(text.startswith("-") for text in rest):
+        return rest
+    options.arguments += rest
+    return ()
 
 
 def run(options: argparse.Namespace) -> int:

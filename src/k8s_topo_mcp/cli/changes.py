@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--namespace", help="namespace of POD or the object, or the only one to look at")
     parser.add_argument("--object", metavar="KIND/NAME", help="an object instead of a pod, as in Node/gpu-3 or ResourceClaim/default/train")
     parser.add_argument("--since", metavar="2h", help="how far back: 90m, 2h, 3d, or a time; default: 1h")
-    parser.add_argument("--cursor", help="as printed by an earlier answer, for more of it")
+    answering.add_cursor(parser)
     answering.add_arguments(parser)
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, cast
 
-from k8s_topo_mcp.cli import exits
+from k8s_topo_mcp.cli import exits, output
 from k8s_topo_mcp.cli.answering import coloured
 
 HELP = "Start the server as a subprocess on the embedded demo cluster and ask it why its pods are stuck."
@@ -48,7 +48,10 @@ def run(options: argparse.Namespace) -> int:
     try:
         return anyio.run(_converse)
     except Exception as error:  # the client's task groups wrap it; what the server said is on stderr already
-        return exits.refuse(f"the server process did not answer: {_first(error)}", exits.SOURCE_UNREADABLE)
+        first = _first(error)
+        if isinstance(first, OSError) and output.is_lost():
+            raise first from None
+        return exits.refuse(f"the server process did not answer: {first}", exits.SOURCE_UNREADABLE)
 
 
 def _first(error: BaseException) -> BaseException:

@@ -14,6 +14,7 @@ INTERRUPTED = 130
 
 def refuse(message: str, status: int = BAD_INPUT) -> int:
     """Print the error and hand back the status."""
-    sys.stdout.flush()
+    if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - None where the process was started without one
+        sys.stdout.flush()
     print(f"error: {message}", file=sys.stderr)
     return status

@@ -15,10 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--namespace", help="namespace of POD, or the only one to look at")
     parser.add_argument("--workload", metavar="KIND/NS/NAME", help="a workload instead of a pod, as in Job/default/train")
     parser.add_argument("--full", action="store_true", help="long lists in full")
+    answering.add_cursor(parser)
     answering.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Answer."""
-    asked = {"pod": options.pod, "namespace": options.namespace, "workload": options.workload}
+    asked = {"pod": options.pod, "namespace": options.namespace, "workload": options.workload, "cursor": options.cursor}
     return answering.answer(options, "explain_pending", asked | ({"detail": "full"} if options.full else {}))

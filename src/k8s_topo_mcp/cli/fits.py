@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", metavar="A,B", help="only these nodes")
     parser.add_argument("--ignore-holders", action="store_true", help="as if every device were free")
     parser.add_argument("--full", action="store_true", help="long lists in full")
+    answering.add_cursor(parser)
     answering.add_arguments(parser)
 
 
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
         return exits.refuse(f"{options.file}: {getattr(error, 'strerror', None) or 'not a text file'}")
     if not manifest.strip():
         return exits.refuse(f"{options.file}: no manifest in it.")
-    asked = {"manifest": manifest, "namespace": options.namespace, "nodes": options.nodes}
+    asked = {"manifest": manifest, "namespace": options.namespace, "nodes": options.nodes, "cursor": options.cursor}
     extra = {"ignore_holders": True} if options.ignore_holders else {}
     return answering.answer(options, "claim_feasibility", asked | extra | ({"detail": "full"} if options.full else {}))
 

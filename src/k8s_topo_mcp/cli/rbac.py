@@ -20,14 +20,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print."""
-    from k8s_topo_mcp.cli.source import NoSource, also_watched, namespaces
+    from k8s_topo_mcp.cli.source import NoSource, also_watched, namespace, namespaces
     from k8s_topo_mcp.sources.live import access
 
     try:
         names = namespaces(options.namespaces)
         also = also_watched(options.also_watch)
-        (home,) = namespaces(options.account_namespace) or ["k8s-topo-mcp"]
-    except (NoSource, ValueError) as error:
+        home = namespace(options.account_namespace, "--account-namespace k8s-topo-mcp")
+    except NoSource as error:
         return exits.refuse(str(error))
     head = access.NAMESPACED if names else access.CLUSTER_WIDE
     if also:

@@ -29,6 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, write, and say what was written."""
     from k8s_topo_mcp.sources.snapshot.alias_table import AliasTable
     from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser, anonymised
+    from k8s_topo_mcp.sources.snapshot.errors import NotWritten
     from k8s_topo_mcp.sources.snapshot.write import entries, write
     from k8s_topo_mcp.sources.source import SourceError
 
@@ -44,8 +45,10 @@ def run(options: argparse.Namespace) -> int:
         size = write(options.out, found, stdout=sys.stdout.buffer, force=options.force)
     except source.NoSource as error:
         return exits.refuse(str(error))
+    except NotWritten as error:
+        return exits.refuse(str(error))
     except SourceError as error:
-        return exits.refuse(str(error), exits.SOURCE_UNREADABLE)
+        return exits.refuse(str(error), source.status_of(error))
     kinds = len({item.get("kind") for item in items})
     inside = "under aliases; read it before you publish it" if options.anonymize else "with the cluster's names; --anonymize replaces them"
     print(f"{options.out}: {len(items):,} objects of {kinds} kinds, {size:,} bytes, {inside}", file=sys.stderr)

@@ -7,17 +7,18 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from k8s_topo_mcp.cli import earlier
+from k8s_topo_mcp.cli import earlier, exits
 from k8s_topo_mcp.cli.progress import on_terminal
 from k8s_topo_mcp.sources.collector import settle
 
 if TYPE_CHECKING:
     from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser
     from k8s_topo_mcp.sources.snapshot.write import Facts
-    from k8s_topo_mcp.sources.source import Source
+    from k8s_topo_mcp.sources.source import Source, SourceError
     from k8s_topo_mcp.view import ClusterView
 
 T = TypeVar("T")
@@ -103,6 +104,7 @@ def raw(options: argparse.Namespace) -> tuple[ClusterView, Facts, list[dict[str,
 def _is_live(options: argparse.Namespace) -> bool:
     """Whether the options name a live cluster, and one that can be looked for."""
     named = [name for name in ("context", "kubeconfig", "namespaces") if getattr(options, name)]
+    namespaces(options.namespaces)
     if named and (options.snapshot or options.demo):
         raise NoSource(f"--{named[0]} is for a live cluster, --{'demo' if options.demo else 'snapshot'} names another; give one.")
     if options.snapshot or options.demo or (not named and os.environ.get(VARIABLE)):
@@ -200,24 +202,33 @@ class Reading:
 
     def _read(self, load: Callable[..., T]) -> T:
         options = self.options
-        also = [options.version_json] if options.version_json else []
         with on_terminal() as progress:
             how: dict[str, Any] = {
                 "as_of": options.as_of, "version": options.kubernetes_version, "gates": self.gates, "progress": progress,
+                "version_file": options.version_json,
             }  # fmt: skip
             if not options.demo:
-                return load([*self.paths, *also], **how)
+                return load(self.paths, **how)
             with as_file(files("k8s_topo_mcp") / "scenes" / DEMO) as folder:
-                return load([str(folder), *also], name=DEMO, **how)
+                return load([str(folder)], name=DEMO, **how)
 
 
 def namespaces(text: str | None) -> list[str]:
-    """Names out of "a,b". Raises NoSource for what can't be one."""
-    names = [name.strip() for name in (text or "").split(",") if name.strip()]
-    for name in names:
-        if not _NAMESPACE.fullmatch(name):
-            raise NoSource(f"--namespaces: {name!r} isn't the name of a namespace, as in --namespaces team-a,team-b")
-    return names
+    """Names out of "a,b"; none where the option isn't given. Raises NoSource for what can't be one, and for an option without a name: an
+    empty variable of a script mustn't mean all namespaces."""
+    if text is None:
+        return []
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise NoSource("--namespaces names no namespace; give some, as in --namespaces team-a,team-b, or leave it out for all")
+    return [namespace(name, "--namespaces team-a,team-b") for name in names]
+
+
+def namespace(name: str, example: str) -> str:
+    """The name. Raises NoSource where it can't be that of a namespace; `example` is the option with a right value."""
+    if not _NAMESPACE.fullmatch(name):
+        raise NoSource(f"{example.partition(' ')[0]}: {name[:80]!r} isn't the name of a namespace, as in {example}")
+    return name
 
 
 def also_watched(text: str | None) -> list[str]:
@@ -234,6 +245,10 @@ def also_watched(text: str | None) -> list[str]:
 def _gates(text: str | None) -> dict[str, bool] | None:
     if not text:
         return None
+    # Imported here: most commands give none.
+    from k8s_topo_mcp.releases import DEFAULTS
+
+    known = sorted({name for gates in DEFAULTS.values() for name in gates})
     gates: dict[str, bool] = {}
     for pair in text.split(","):
         name, equals, value = pair.strip().partition("=")
@@ -241,5 +256,14 @@ def _gates(text: str | None) -> dict[str, bool] | None:
             raise NoSource(
                 f"--gates: {pair.strip()!r} isn't NAME=true or NAME=false, as in --gates DRADeviceTaints=true,DRAExtendedResource=false"
             )
+        if name not in known:
+            near = get_close_matches(name, known, n=2, cutoff=0.6)
+            said = f"Nearest: {', '.join(near)}" if near else f"There are {len(known)}, as {', '.join(known[:3])}"
+            raise NoSource(f"--gates: no gate {name[:80]!r} changes what is judged here. {said}.")
         gates[name] = value.lower() == "true"
     return gates
+
+
+def status_of(error: SourceError) -> int:
+    """The exit status for a source that can't be read: an option that says how to judge is the caller's input."""
+    return exits.BAD_INPUT if error.where in ("as-of", "version", "gates", "version-json") else exits.SOURCE_UNREADABLE

@@ -26,15 +26,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write one HTML page of all nodes, devices, claims and pods, to look at in a browser: it holds the names of the cluster and "
         "loads nothing; an older page is replaced; - for stdout",
     )
+    answering.add_cursor(parser)
     answering.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Answer, or write the page."""
     if options.html is None:
-        asked = {"scope": options.scope, "highlight": options.highlight, "depth": options.depth, "format": options.format}
-        return answering.answer(options, "topology_graph", asked)
-    also = [f"--{name.replace('_', '-')}" for name in ("highlight", "depth", "format", "json", "exit_code") if getattr(options, name)]
+        names = ("scope", "highlight", "depth", "format", "cursor")
+        return answering.answer(options, "topology_graph", {name: getattr(options, name) for name in names})
+    given = ("highlight", "depth", "format", "cursor", "json", "exit_code")
+    also = [f"--{name.replace('_', '-')}" for name in given if getattr(options, name)]
     if also:
         return exits.refuse(f"--html writes a page of everything; leave out {' and '.join(also)}.")
     from k8s_topo_mcp.cli import page

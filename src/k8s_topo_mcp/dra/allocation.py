@@ -35,10 +35,11 @@ KEPT_DIVISIONS = 3
 
 
 def allocate(problem: AllocationProblem, node: TargetNode, pruned: bool = True, bound: int = STEP_BOUND) -> Outcome:
-    """The outcome on one node. `pruned=False` is the literal search, for tests and for replaying a release's defects."""
+    """The outcome on one node; `Unknown` past `bound` steps. `pruned=False` is the literal search, for tests and for replaying a release's
+    defects."""
     prepared = prepare(problem)
-    if pruned and bound == STEP_BOUND:
-        return _allocate_known(prepared, node)
+    if pruned:
+        return _allocate_known(prepared, node, bound)
     return _allocate(prepared, node, pruned, bound)
 
 
@@ -95,7 +96,7 @@ def node_groups(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> tupl
     return found
 
 
-def _allocate_known(prepared: Prepared, node: TargetNode) -> Outcome:
+def _allocate_known(prepared: Prepared, node: TargetNode, bound: int = STEP_BOUND) -> Outcome:
     """The outcome, or that of another node of this class, or of an earlier state in which the class was the same.
 
     Only of nodes with nothing but pools of their own: the class then holds all that is read (`node_classes`). Errors name what they are
@@ -108,15 +109,15 @@ def _allocate_known(prepared: Prepared, node: TargetNode) -> Outcome:
     classes = NodeClasses(problem, chains_of(prepared), prepared.environment)
     key, local = classes.class_of(pools, node)
     if not local:
-        return _allocate_in(prepared, node, pools, True, STEP_BOUND)
-    asked = (_asked(problem), node.declared_features if "OptionalNodeOperations" in problem.features else None)
+        return _allocate_in(prepared, node, pools, True, bound)
+    asked = (bound, _asked(problem), node.declared_features if "OptionalNodeOperations" in problem.features else None)
     kept: dict[ClassKey, tuple[Outcome, tuple[Pool, ...]]] = kept_for(classes.outcomes, asked, dict, KEPT_CLAIMS)
     found = kept.get(key)
     if found is not None:
         outcome, seen = found
         return outcome if seen is pools else _moved(prepared, outcome, seen, node)
-    outcome = _allocate_in(prepared, node, pools, True, STEP_BOUND)
-    if isinstance(outcome, Allocated | Unallocatable):
+    outcome = _allocate_in(prepared, node, pools, True, bound)
+    if isinstance(outcome, Allocated | Unallocatable | Unknown):
         kept[key] = (outcome, pools)
     return outcome
 

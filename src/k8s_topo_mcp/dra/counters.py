@@ -59,12 +59,46 @@ class PoolCounters:
             else:
                 self._consumed.pop(key, None)
 
+    def at_most(self, devices: Iterable[Device]) -> int:
+        """How many of these devices the counters may give together: never more, perhaps fewer.
+
+        Each counter of a set is looked at alone, with the devices that take least of it first; what a device takes from a second set isn't
+        looked at. For questions of number only: the search itself uses no such bound.
+        """
+        if self._overdrawn:
+            return sum(1 for device in devices if not device.consumes_counters)
+        count = 0
+        by_set: dict[str, list[dict[tuple[str, str], Amount]]] = {}
+        for device in devices:
+            if not device.consumes_counters:
+                count += 1
+                continue
+            needed: dict[tuple[str, str], Amount] = {}
+            for key, amount in _amounts(device.consumes_counters):
+                needed[key] = needed.get(key, 0) + amount
+            by_set.setdefault(device.consumes_counters[0].counter_set, []).append(needed)
+        left = self.left()
+        for name, uses in by_set.items():
+            count += min((_fitting(left[key], (use.get(key, 0) for use in uses)) for key in left if key[0] == name), default=len(uses))
+        return count
+
     def state(self) -> Hashable:
         return frozenset(self._consumed.items())
 
     def left(self) -> Mapping[tuple[str, str], Amount]:
         """What is available now, by (counter set, counter)."""
         return {key: amount - self._consumed.get(key, 0) for key, amount in self.available.items()}
+
+
+def _fitting(left: Amount, uses: Iterable[Amount]) -> int:
+    """How many of these amounts fit in, smallest first."""
+    count = 0
+    for amount in sorted(uses):
+        left -= amount
+        if left < 0:
+            break
+        count += 1
+    return count
 
 
 def _amounts(uses: tuple[CounterConsumption, ...]) -> list[tuple[tuple[str, str], Amount]]:

@@ -14,6 +14,8 @@ import anyio
 import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
 
 from k8s_topo_mcp import __version__
 from k8s_topo_mcp.server.calls import Ending, Told
@@ -22,12 +24,13 @@ from k8s_topo_mcp.server.question import question
 from k8s_topo_mcp.sources.source import Source
 from k8s_topo_mcp.tools.catalogue import INSTRUCTIONS, TOOLS, find
 from k8s_topo_mcp.tools.errors import ToolInputError
+from k8s_topo_mcp.tools.prompts import refusal
 from k8s_topo_mcp.tools.resources import RESOURCES
 from k8s_topo_mcp.tools.tool import Tool
 
 
 class Server(MCPServer[Any]):
-    """The SDK's server, except that a tool that doesn't exist is answered with the names there are, and that calls are told of."""
+    """The SDK's server, except that a tool or prompt that doesn't exist is answered with the names that are, and that calls are told of."""
 
     tools: Sequence[Tool[Any, Any]] = ()
     told: Told | None = None
@@ -39,6 +42,12 @@ class Server(MCPServer[Any]):
             Ending("(no such tool)", None, arguments, context, self.told).ended("refused", len(str(error)))
             raise ToolError(str(error)) from None
         return await super().call_tool(name, arguments, context)
+
+    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
+        wrong = refusal(name, arguments or {})
+        if wrong:
+            raise MCPError(INVALID_PARAMS, wrong)
+        return await super().get_prompt(name, arguments, context)
 
     async def read_resource(self, uri: Any, context: Any = None) -> Any:
         known = str(uri) in {resource.uri for resource in RESOURCES}

@@ -100,15 +100,15 @@ class Metrics:
             verdicts[group.judged.word] += len(group.pods)
         yield gauge("pending_pods", "Pods that wait to be scheduled, by what holds them", ("code",), _largest(pending))
         yield gauge("pending_pods_by_verdict", "The same pods by what that means", ("verdict",), _largest(verdicts))
-        stocks = [stock(view, entry.name, 0) for entry in view.all(DeviceClass)[:MOST]]
-        states = ("held", "tainted", "free")
+        stocks = [stock(view, entry.name, 0, places=()) for entry in view.all(DeviceClass)[:MOST]]
+        states = ("held", "shared", "split", "tainted", "free")
         yield gauge(
             "devices", "Devices by class and state", ("device_class", "state"),
             (((entry.device_class, state), float(getattr(entry, state))) for entry in stocks[: MOST // len(states)] for state in states),
         )  # fmt: skip
         yield gauge(
-            "largest_free", "Devices of the largest claim for one class that still fits on one node", ("device_class",),
-            (((entry.device_class,), float(entry.node)) for entry in stocks),
+            "largest_free", "Devices of the largest claim for one class that still fits on one node, where known", ("device_class",),
+            (((entry.device_class,), float(entry.node)) for entry in stocks if not entry.at_least),
         )  # fmt: skip
         yield gauge(
             "cordoned_free_devices", "Free devices on cordoned nodes", ("device_class",),

@@ -203,6 +203,8 @@ def _output(view: ClusterView, question: Input, result: Feasibility, inline: boo
     fitting = [entry for entry in result.nodes if entry.fits]
     ordered = [*fitting, *(entry for entry in result.nodes if not entry.fits)]
     shown, more = paging.page(view, TOOL.name, question, ordered, size)
+    if not fitting and question.detail == "short" and question.nodes is None:
+        shown, more = (), None  # why it fits nowhere is the blocker; node by node it is told in full
     limit = 8 if question.detail == "full" else 3
     assumptions = [*result.assumptions, *extra]
     blocker = None if result.cause is None else wording.blocker(result.cause)
@@ -240,7 +242,7 @@ def _output(view: ClusterView, question: Input, result: Feasibility, inline: boo
             for holder in result.holders[:limit]
         ),
         assumptions=tuple(clean(text, 200) for text in assumptions),
-        cursor=more if fitting or question.detail == "full" else None,
+        cursor=more,
         basis=bases.basis(view),
     )
 
@@ -303,6 +305,11 @@ def text(output: Output) -> str:
     if rows:
         total = f" (the first {len(rows)} of {output.fits_on})" if (output.fits_on or 0) > len(rows) else ""
         block.section(f"fits on{total}", rows)
+    refusing = _refusing(output.nodes)
+    if refusing:
+        count = (output.of_nodes or 0) - (output.fits_on or 0)
+        shown = sum(1 for row in output.nodes if not row.fits)
+        block.section(f"not on{f' ({shown} of {count})' if count > shown else ''}", refusing)
     if output.copies is not None and blocker is None:
         block.row("copies", _copies(output))
     elif output.copies_if_released:
@@ -324,6 +331,15 @@ def text(output: Output) -> str:
     if output.cursor:
         block.row("more", f'cursor="{output.cursor}"')
     return str(block.row("basis", bases.line(output.basis)))
+
+
+def _refusing(rows: Sequence[NodeRow]) -> list[tuple[str, str]]:
+    """Nodes that refuse for one reason together, and the reason."""
+    nodes: dict[str, list[str]] = {}
+    for row in rows:
+        if not row.fits and row.why:
+            nodes.setdefault(row.why, []).append(row.node)
+    return [(", ".join(names), why) for why, names in nodes.items()]
 
 
 def _count(copies: int) -> str:

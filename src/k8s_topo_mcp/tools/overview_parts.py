@@ -38,14 +38,18 @@ class MoreNodes(Part):
 
 
 class DevicesLeft(Part):
-    """Devices of one class. `tainted` and `free` are not held; of the free ones `cordoned` are on cordoned nodes, `apart` on nodes with
-    fewer than `needed`. `node`, `numaNode`, `pcieRoot`, `nvlinkDomain`: the largest claim that still fits there."""
+    """Devices of one class. `held` whole or `shared` in part; `split`: other devices took its counters; `tainted`; `free`: the rest, of
+    which at most `together` can be had side by side, `cordoned` are on cordoned nodes, `apart` on nodes with fewer than `needed`. `node`,
+    `numaNode`, `pcieRoot`, `nvlinkDomain`: the largest claim that still fits there; of those in `at_least` more may fit."""
 
     device_class: str
     total: int
     held: int
+    shared: int | None = None
+    split: int | None = None
     tainted: int
     free: int
+    together: int | None = None
     cordoned: int | None = None
     apart: int | None = None
     needed: int | None = None
@@ -53,6 +57,7 @@ class DevicesLeft(Part):
     numa: int | None = _field("numaNode", None)
     root: int | None = _field("pcieRoot", None)
     domain: int | None = _field("nvlinkDomain", None)
+    at_least: tuple[str, ...] | None = None
 
 
 class Starts(Part):

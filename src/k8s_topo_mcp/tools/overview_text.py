@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from k8s_topo_mcp.rendering import Block, fold, plural
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools.models import Basis
 from k8s_topo_mcp.tools.overview_parts import DevicesLeft, MoreNodes, Overview, Pools, Suspects, TwoOwners
 
+PLACE_WORDS = {"node": "node", "numaNode": "NUMA node", "pcieRoot": "pcieRoot"}
+"""Places of a largest claim, as the text names them."""
 NUMBERS = 8
 """Groups that are named by number."""
 
@@ -66,19 +68,32 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 def _free(entry: DevicesLeft) -> str:
     """`4,096 gpu.nvidia.com: 3,997 held, 16 tainted, 83 free; largest claim that still fits: 3 a node, 2 a NUMA node`."""
-    parts = [f"{entry.held:,} held", f"{entry.tainted:,} tainted" if entry.tainted else "", f"{entry.free:,} free"]
+    parts = [
+        f"{entry.held:,} held",
+        f"{entry.shared:,} shared" if entry.shared else "",
+        f"{entry.split:,} held in part" if entry.split else "",
+        f"{entry.tainted:,} tainted" if entry.tainted else "",
+        f"{entry.free:,} free",
+    ]
     counts = f"{entry.total:,} {entry.device_class}: {', '.join(part for part in parts if part)}"
-    if not entry.free:
+    if not entry.free and not entry.shared:
         return counts
-    unusable = [f"{entry.cordoned:,} on cordoned nodes" if entry.cordoned else ""]
+    unusable = [f"at most {entry.together:,} of them together: they overlap" if entry.together is not None else ""]
+    unusable += [f"{entry.cordoned:,} on cordoned nodes" if entry.cordoned else ""]
     if entry.apart and entry.needed:
         unusable.append(f"{entry.apart:,} on nodes with fewer than the {entry.needed} that are asked at least")
     aside = ", ".join(part for part in unusable if part)
     places = {"NUMA node": entry.numa, "pcieRoot": entry.root, "NVLink domain": entry.domain}
-    known = [f"{count:,} {'an' if name == 'NVLink domain' else 'a'} {name}" for name, count in places.items() if count is not None]
+    least = {PLACE_WORDS[name] for name in entry.at_least or ()}
+    known = [_at_least(name, count, least) for name, count in {"node": entry.node, **places}.items() if count is not None]
     silent = [name for name, count in places.items() if count is None]
-    largest = ", ".join((f"{entry.node:,} a node", *known)) + (f" ({', '.join(silent)}: not published)" if silent else "")
+    largest = ", ".join(known) + (f" ({', '.join(silent)}: not published)" if silent else "")
     return f"{counts}{f' ({aside})' if aside else ''}; largest claim that still fits: {largest}"
+
+
+def _at_least(place: str, count: int, least: Collection[str]) -> str:
+    """`4 a NUMA node`; `at least 4 a NUMA node` where the search didn't settle whether more fit."""
+    return f"{'at least ' if place in least else ''}{count:,} {'an' if place == 'NVLink domain' else 'a'} {place}"
 
 
 def _suspects(found: Suspects) -> str:

@@ -46,6 +46,8 @@ LARGEST = 3
 CLASSES, EXAMPLES = 2, 3
 ROOMS = 3
 """Groups for which room is counted."""
+API_NAMES = {"node": "node", "numa": "numaNode", "root": "pcieRoot"}
+"""Places of a largest claim, as the answer names them."""
 POOLS = {"short": 1, "full": 6}
 """Pools that are listed one by one."""
 
@@ -77,24 +79,32 @@ def overview(
     numbers = {group: number for number, group in enumerate(groups, 1)}
     room = {group: headroom(view, group.pods[0]) for group in _without_want(groups)} if first else {}
     found, more = whole, None
-    for variant in _ever_shorter(whole):
-        for size in range(ROWS, FEWEST - 1, -1):
-            shown, more = paging.page(view, tool, question, groups, size)
-            rows = tuple(_row(view, group, numbers[group], room.get(group)) for group in shown)
-            found = variant.model_copy(update={"groups": rows})
-            if cost(found) + frame <= ANSWER:
-                return found, more
+    for size, variant in _ever_shorter(whole):
+        shown, more = paging.page(view, tool, question, groups, size)
+        rows = tuple(_row(view, group, numbers[group], room.get(group)) for group in shown)
+        found = variant.model_copy(update={"groups": rows})
+        if cost(found) + frame <= ANSWER:
+            return found, more
     return found, more
 
 
-def _ever_shorter(whole: Overview) -> Iterator[Overview]:
-    """The overview, then with one pool named, then with none, then without what is least often of use."""
-    yield whole
-    if whole.pools is not None:
-        for most in (1, 0):
-            pools = whole.pools.model_copy(update={"pools": whole.pools.pools[:most]})
-            yield whole.model_copy(update={"pools": pools})
-    yield whole.model_copy(update={"pools": None, "two_owners": whole.two_owners[:1], "devices": whole.devices[:1]})
+def _ever_shorter(whole: Overview) -> Iterator[tuple[int, Overview]]:
+    """How many groups, and the overview beside them: pools but the first give way to groups, the first pool and what is least often of use
+    only where the fewest groups don't fit."""
+    named = len(whole.pools.pools) if whole.pools is not None else 0
+    for size in range(ROWS, FEWEST - 1, -1):
+        for most in range(named, min(named, 1) - 1, -1):
+            yield size, _with_pools(whole, most)
+    less = whole.model_copy(update={"pools": None, "two_owners": whole.two_owners[:1], "devices": whole.devices[:1]})
+    for variant in (_with_pools(whole, 0), less):
+        for size in range(ROWS, FEWEST - 1, -1):
+            yield size, variant
+
+
+def _with_pools(whole: Overview, most: int) -> Overview:
+    if whole.pools is None:
+        return whole
+    return whole.model_copy(update={"pools": whole.pools.model_copy(update={"pools": whole.pools.pools[:most]})})
 
 
 def cost(found: Overview) -> int:
@@ -177,8 +187,11 @@ def _left(entry: Stock) -> DevicesLeft:
         device_class=clean(entry.device_class, 80),
         total=entry.total,
         held=entry.held,
+        shared=entry.shared or None,
+        split=entry.split or None,
         tainted=entry.tainted,
         free=entry.free,
+        together=entry.together if entry.together < entry.free else None,
         cordoned=entry.cordoned or None,
         apart=entry.apart or None,
         needed=entry.needed if entry.apart else None,
@@ -186,6 +199,7 @@ def _left(entry: Stock) -> DevicesLeft:
         numa=entry.numa,
         root=entry.root,
         domain=entry.domain,
+        at_least=tuple(API_NAMES[name] for name in API_NAMES if name in entry.at_least) or None,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
-from k8s_topo_mcp.rendering import quoted
+from k8s_topo_mcp.rendering import clean, quoted
 
 POD = 300
 """Characters of a pod's name: 63 and 253, and a slash."""
@@ -66,3 +67,20 @@ PROMPTS: tuple[Prompt, ...] = (
     Prompt("diagnose_pending", "Why doesn't this pod start?", "Why one pod is Pending, and the checked ways out.", diagnose_pending),
     Prompt("capacity_review", "Review accelerator capacity", "What is short, what is stranded, what would help most.", capacity_review),
 )
+
+
+def refusal(name: str, given: Mapping[str, object]) -> str:
+    """What is wrong with asking for a prompt, and the right form; "" where nothing is."""
+    prompt = next((entry for entry in PROMPTS if entry.name == name), None)
+    if prompt is None:
+        return f'prompt "{clean(name, 80)}" not found. There are: {", ".join(entry.name for entry in PROMPTS)}.'
+    takes = list(inspect.signature(prompt.text).parameters)
+    right = f"Right: {name}({', '.join(f'{argument}={_EXAMPLES[argument]!r}' for argument in takes)})."
+    if unknown := [argument for argument in given if argument not in takes]:
+        return f'prompt {name} takes no "{clean(unknown[0], 80)}". {right}'
+    if missing := [argument for argument in takes if argument not in given]:
+        return f"prompt {name} needs {missing[0]}. {right}"
+    return ""
+
+
+_EXAMPLES = {"pod": "default/trainer-0"}

@@ -50,6 +50,11 @@ def test_it_serves_until_it_is_told_to_end() -> None:
     ("arguments", "problem"),
     [
         (("/nowhere",), "replay: /nowhere: can't be read"),
+        ((SCENE, "--fault", "forbidden@nonsense"), "replay: forbidden: no resource 'nonsense' is served"),
+        (
+            (SCENE, "--fault", "forbidden@resourceslice"),
+            "replay: forbidden: no resource 'resourceslice' is served; nearest: resourceslices",
+        ),
         ((SCENE, "--fault", "nope"), "replay: no fault 'nope'; there are down, reset,"),
     ],
 )

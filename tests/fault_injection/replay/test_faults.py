@@ -324,3 +324,15 @@ def test_a_switch_for_one_resource_goes_before_the_one_for_all() -> None:
 def test_switches_that_do_not_exist(specification: str) -> None:
     with pytest.raises(UnknownFault):
         Faults(specification)
+
+
+def test_a_resource_of_a_fault_may_be_named_without_its_group() -> None:
+    faults = Faults("forbidden@resourceslices#2", "slow=3@pods", "status@/metrics")
+    faults.resolve(["pods", "resourceslices.resource.k8s.io", "daemonsets.apps"])
+    assert faults.strike("forbidden", "resourceslices.resource.k8s.io") == ""
+    assert faults.strike("forbidden", "resourceslices.resource.k8s.io") == ""
+    assert faults.strike("forbidden", "resourceslices.resource.k8s.io") is None
+    assert faults.value("forbidden", "pods") is None
+    assert faults.value("slow", "pods") == "3"
+    with pytest.raises(UnknownFault, match="no resource 'daemonset' is served; nearest: daemonsets"):
+        Faults("slow@daemonset").resolve(["daemonsets.apps"])

@@ -35,6 +35,8 @@ from .yaml_items import read_yaml
 Progress = Callable[[str, int, int], None]
 """Called with a file's name, bytes read, and bytes in all (0 when that isn't known)."""
 
+VERSION_OPTION = "version-json"
+"""Where an error of `version_file` is."""
 VERSION_FILE, GATES_FILE = "version.json", "feature-gates.txt"
 _SUFFIXES = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
 _PLAIN_NAMES = frozenset({"objects", "snapshot", "dump", "all", "cluster"})
@@ -49,6 +51,7 @@ def load(
     gates: Mapping[str, bool] | str | None = None,
     name: str | None = None,
     progress: Progress | None = None,
+    version_file: str | None = None,
 ) -> ClusterView:
     """Read a snapshot.
 
@@ -66,6 +69,8 @@ def load(
         What to call the snapshot; by default after the first path.
     progress
         Is told how far reading is.
+    version_file
+        A file that names the release, and nothing else: the output of `kubectl version -o json`, or of /version.
 
     Raises
     ------
@@ -81,6 +86,7 @@ def load(
         count = 0
         for path in paths:
             count += read_path(collection, path, progress)
+        _read_version(collection, version_file)
         return _finished(collection, count, as_of, version, gates, name or _name_of(paths))
 
 
@@ -92,11 +98,13 @@ def load_raw(
     gates: Mapping[str, bool] | str | None = None,
     name: str | None = None,
     progress: Progress | None = None,
+    version_file: str | None = None,
 ) -> tuple[ClusterView, Facts, list[dict[str, Any]]]:
     """Read a snapshot like `load`, and give beside the view what a snapshot of it would hold: `write.entries(facts, items)`."""
     with _without_gc():
         collection = Collection(raw=[])
         count = sum(read_path(collection, path, progress) for path in paths)
+        _read_version(collection, version_file)
         view = _finished(collection, count, as_of, version, gates, name or _name_of(paths))
     stated = None if collection.version is None else collection.version[0]
     if version is not None:
@@ -233,6 +241,19 @@ def _read_beside(collection: Collection, folder: Path) -> None:
     if collection.gates_text is None and gates.is_file():
         with gates.open("rb") as source:
             collection.take_gates(TextStream(source, GATES_FILE).rest(64 << 20, GATES_FILE))
+
+
+def _read_version(collection: Collection, path: str | None) -> None:
+    """The release out of a file that was named for it; objects in it would join the cluster unsaid, so it may have none."""
+    if path is None:
+        return
+    try:
+        with sys.stdin.buffer if path == "-" else Path(path).open("rb") as source:
+            items = list(_items(TextStream(source, path), False))
+    except OSError as error:
+        raise SnapshotError(VERSION_OPTION, f"{path} can't be read: {error.strerror or error}") from None
+    if len(items) != 1 or not collection.take_version(path, items):
+        raise SnapshotError(VERSION_OPTION, f"{path} doesn't name a release; right would be the output of kubectl version -o json")
 
 
 def _read_stream(collection: Collection, source: BinaryIO, name: str, is_yaml: bool, progress: Callable[[int], None] | None) -> int:

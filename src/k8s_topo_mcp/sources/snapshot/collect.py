@@ -125,13 +125,16 @@ class Collection:
             raise SnapshotError(where, f"names another release than {self.version[1]}; give the snapshots of one cluster")
         self.version = (source, where)
 
-    def take_version(self, name: str, items: Iterable[Item]) -> None:
-        """A file that lies beside the snapshot and may be its version.json; anything else of that name is not ours."""
+    def take_version(self, name: str, items: Iterable[Item]) -> bool:
+        """A file that lies beside the snapshot and may be its version.json; anything else of that name is not ours. Whether it was one."""
+        found = False
         for item in items:
             value: object = item.value
             source = cast(Json, value) if isinstance(value, dict) else _NOTHING
             if "kind" not in source and ("gitVersion" in source or "serverVersion" in source):
                 self._version(name, source)
+                found = True
+        return found
 
     def take_gates(self, text: str) -> None:
         """The text of a feature-gates.txt."""

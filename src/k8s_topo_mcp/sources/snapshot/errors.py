@@ -9,6 +9,10 @@ class SnapshotError(SourceError):
     """A snapshot that can't be read."""
 
 
+class NotWritten(SnapshotError):
+    """The place that was named for a file can't take it."""
+
+
 def excerpt(value: object, limit: int = 60) -> str:
     """A value from a file, quoted and short enough for an error."""
     shown = repr(value)

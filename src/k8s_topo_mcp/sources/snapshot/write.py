@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, cast
 from ...objects import Timestamp
 from ...view import Unreadable
 from .collect import INFO_GROUP, INFO_KIND
-from .errors import SnapshotError
+from .errors import NotWritten
 from .fields import kept
 from .shape import Rewrite, as_is
 
@@ -93,7 +93,7 @@ def write(target: str, found: Iterable[Mapping[str, Any]], *, stdout: BinaryIO, 
 
     Raises
     ------
-    SnapshotError
+    NotWritten
         One line: where, what is wrong, what would be right.
     """
     if target == "-":
@@ -104,19 +104,19 @@ def write(target: str, found: Iterable[Mapping[str, Any]], *, stdout: BinaryIO, 
             with into(place, force=force) as out:
                 return _packed(found, out) if place.name.endswith(".gz") else _pour(found, out)
         if place.suffix and not place.is_dir():
-            raise SnapshotError(target, "must end in .json or .json.gz, or be a folder, or - for stdout")
+            raise NotWritten(target, "must end in .json or .json.gz, or be a folder, or - for stdout")
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         with into(place / OBJECTS, force=force) as out:
             return _pour(found, out)
     except OSError as error:
-        raise SnapshotError(target, f"can't be written: {error.strerror or error}") from None
+        raise NotWritten(target, f"can't be written: {error.strerror or error}") from None
 
 
 @contextmanager
 def into(place: Path, *, force: bool) -> Generator[BinaryIO]:
     """A file that takes the place when the block ends well, and is gone when it doesn't."""
     if place.exists() and not force:
-        raise SnapshotError(str(place), "exists; give another name, or --force to replace it")
+        raise NotWritten(str(place), "exists; give another name, or --force to replace it")
     handle, name = tempfile.mkstemp(prefix=f".{place.name[:100]}.", dir=place.parent)  # mode 0600
     try:
         with os.fdopen(handle, "wb") as out:
@@ -132,7 +132,7 @@ def into(place: Path, *, force: bool) -> Generator[BinaryIO]:
         with suppress(OSError):
             os.unlink(name)
         if isinstance(error, FileExistsError):
-            raise SnapshotError(str(place), "exists; give another name, or --force to replace it") from None
+            raise NotWritten(str(place), "exists; give another name, or --force to replace it") from None
         raise
 
 
