@@ -60,7 +60,7 @@ def allocate_each(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> di
     judged: dict[str, Outcome] = {}
     for group in node_groups(problem, targets):
         pools = pools_of(prepared, group[0])
-        outcome = judged[group[0].name] = _allocate_known(prepared, group[0])
+        outcome = judged[group[0].name] = _allocate_known(prepared, group[0], STEP_BOUND)
         for node in group[1:]:
             judged[node.name] = _moved(prepared, outcome, pools, node)
     return {node.name: judged[node.name] for node in targets}
@@ -96,7 +96,7 @@ def node_groups(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> tupl
     return found
 
 
-def _allocate_known(prepared: Prepared, node: TargetNode, bound: int = STEP_BOUND) -> Outcome:
+def _allocate_known(prepared: Prepared, node: TargetNode, bound: int) -> Outcome:
     """The outcome, or that of another node of this class, or of an earlier state in which the class was the same.
 
     Only of nodes with nothing but pools of their own: the class then holds all that is read (`node_classes`). Errors name what they are
