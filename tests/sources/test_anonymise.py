@@ -52,10 +52,17 @@ def questions(view: ClusterView) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def answer(view: ClusterView, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The structured answer; of the overview with the groups of all pages, since longer names make shorter pages."""
     try:
-        return ask(find(tool), view, arguments).structured()
+        found = ask(find(tool), view, arguments).structured()
     except ToolInputError as error:
         return {"error": str(error)}
+    cursor = found.pop("cursor", None) if found.get("overview") else None
+    while cursor:
+        page = ask(find(tool), view, {**arguments, "cursor": cursor}).structured()
+        found["overview"]["groups"] = [*found["overview"]["groups"], *page["overview"]["groups"]]
+        cursor = page.get("cursor")
+    return found
 
 
 def differences(aliases: Aliases, one: Any, other: Any, path: str = "") -> Iterator[str]:
