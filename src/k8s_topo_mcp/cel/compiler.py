@@ -34,8 +34,9 @@ from k8s_topo_mcp.cel.values import (
     MutableList,
     MutableMap,
     Optional,
+    UInt,
     Value,
-    contains,
+    alike,
     equal,
     go_type,
     map_key,
@@ -45,7 +46,7 @@ from k8s_topo_mcp.cel.values import (
 )
 
 UNSET: Final = object()
-_SCALARS: Final = frozenset((bool, int, float, str, type(None)))
+_SCALARS: Final = frozenset((bool, int, UInt, float, str, type(None)))
 
 
 @dataclass(slots=True)
@@ -276,10 +277,12 @@ class Compiler:
 
             return in_strings
 
+        known = alike(elements)
+
         def in_constants(frame: Frame) -> Value:
             found = value(frame)
             unhashable(found)
-            return contains(elements, found)
+            return type(found) in _SCALARS and (type(found), found) in known
 
         return in_constants
 

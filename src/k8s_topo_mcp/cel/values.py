@@ -9,7 +9,7 @@ of `objects`. Equality follows common/types/*.go of cel-go, with its errors: a Q
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -366,6 +366,31 @@ def contains(list: list[Value], value: Value) -> bool:
     return any(equals_without_error(value, element) for element in list)
 
 
+def alike(elements: Iterable[Value]) -> frozenset[tuple[type, Value]]:
+    """Every (type, value) that is in a list of constant scalars, as cel-go's lookup has them (optimizeSetMembership): a number also in the
+    other types into which it converts without an error and without loss, which isn't quite what `equal` says at the ends of the ranges."""
+    found: set[tuple[type, Value]] = set()
+    for element in elements:
+        if element != element:  # no lookup finds a NaN
+            continue
+        kind: type[Any] = element.__class__
+        found.add((kind, element))
+        if type(element) is float:
+            if INT64_MIN < element < float(INT64_MAX) and element == int(element):
+                found.add((int, int(element)))
+            if 0 <= element < float(UINT64_MAX) and element == int(element):
+                found.add((UInt, UInt(int(element))))
+        elif type(element) is int:
+            found.add((float, float(element)))
+            if element >= 0:
+                found.add((UInt, UInt(element)))
+        elif type(element) is UInt:
+            found.add((float, float(element)))
+            if element <= INT64_MAX:
+                found.add((int, int(element)))
+    return frozenset(found)
+
+
 def compare_numbers(left: float, right: float) -> int:
     """-1, 0 or 1 across int, uint and double; 2 where a NaN is involved."""
     if type(left) is float or type(right) is float:
@@ -380,11 +405,12 @@ def compare_numbers(left: float, right: float) -> int:
 
 
 def _compare_double(double: float, integer: float) -> int:
-    """Compare as cel-go does: beyond the integer's range at once, within it as doubles."""
+    """Compare as cel-go does: beyond the integer's range at once, within it as doubles. The range's ends are doubles, too: its upper one
+    is the next power of two."""
     low, high = (0, UINT64_MAX) if type(integer) is UInt else (INT64_MIN, INT64_MAX)
-    if double < low:
+    if double < float(low):
         return -1
-    if double > high:
+    if double > float(high):
         return 1
     other = float(integer)
     return (double > other) - (double < other)
