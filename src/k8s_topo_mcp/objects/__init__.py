@@ -116,6 +116,7 @@ from .resource import (
 )
 from .resource_slice import (
     Attribute,
+    AttributeBinding,
     AttributeValue,
     CapacityRange,
     CounterConsumption,
@@ -242,6 +243,7 @@ __all__ = [
     "Allocation",
     "ApiObject",
     "Attribute",
+    "AttributeBinding",
     "AttributeValue",
     "CSIDriver",
     "CSINode",

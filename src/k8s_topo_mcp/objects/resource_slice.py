@@ -172,9 +172,17 @@ class DeviceId:
         return f"{self.driver}/{self.pool}/{self.device}"
 
 
+@dataclass(frozen=True, slots=True)
+class AttributeBinding:
+    """Devices of a slice that will have one value of an attribute, which isn't known before the node is there."""
+
+    attribute: str
+    devices: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ResourceSlice(ApiObject):
-    """Devices of one pool, as its driver publishes them."""
+    """Devices of one pool, as its driver publishes them. `bindings` isn't part of the API: it is what is known of a node to come."""
 
     KIND: ClassVar[str] = "ResourceSlice"
     NAMESPACED: ClassVar[bool] = False
@@ -189,6 +197,7 @@ class ResourceSlice(ApiObject):
     shared_counters: tuple[CounterSet, ...] = ()
     partition_type_attribute: str | None = None
     skip_node_operations: tuple[str, ...] = ()
+    bindings: tuple[AttributeBinding, ...] = ()
 
 
 _SCALARS: dict[str, type] = {"string": str, "int": int, "bool": bool, "version": str}

@@ -90,6 +90,12 @@ def questions(view: ClusterView) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "recent_changes", arguments
 
 
+def split_at_known(lines: list[str]) -> tuple[list[str], list[str]]:
+    """The rows of changes, and what is said of them all."""
+    at = next(place for place, line in enumerate(lines) if line.startswith("known"))
+    return lines[:at], lines[at:]
+
+
 @pytest.mark.parametrize("pace", [Pace(), replace(Pace(), watch_list=False, page=5)], ids=["by watch", "by pages"])
 def test_it_has_what_the_server_lists_and_answers_alike(lab: Lab, pace: Pace) -> None:
     source = LiveSource(str(lab.kubeconfig), pace=pace)
@@ -110,6 +116,13 @@ def test_it_has_what_the_server_lists_and_answers_alike(lab: Lab, pace: Pace) ->
         assert {tool for tool, _ in asked} == {tool.name for tool in TOOLS}
         for tool, arguments in asked:
             ours, theirs = (without_source(ask(find(tool), view, arguments).report) for view in (live, known))
+            if tool == "recent_changes" and len(ours) != len(theirs):
+                # The line that names the source takes its part of the budget, so one of the two may show fewer rows.
+                (ours, tail), (theirs, other_tail) = split_at_known(ours), split_at_known(theirs)
+                assert tail == other_tail, arguments
+                shown = min(len(ours), len(theirs))
+                assert shown > 4
+                ours, theirs = ours[:shown], theirs[:shown]
             assert ours == theirs, (tool, arguments)
         # Nobody watched before, so both know what the objects say themselves; and they say something.
         assert ask(find("recent_changes"), live, {"since": "30d"}).structured()["total"] > live.count(Node)
