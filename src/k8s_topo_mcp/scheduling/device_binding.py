@@ -64,13 +64,13 @@ def stuck(view: ClusterView, pod: Pod, claim: ResourceClaim) -> Finding | None:
     gives them back for the pod."""
     if claim.allocation is None or not in_use(view) or all(entry.uid == pod.metadata.uid for entry in claim.reserved_for):
         return None
-    found = [unready(view, claim, result) for result in claim.allocation.results]
-    for entry in found:
-        if entry is not None and entry.code == "BINDING_FAILED":
-            why = f"can't be made ready (condition {entry.text('condition')})"
-            return finding("CLAIM_STUCK", claim.ref, entry.field, claim=claim.name, device=entry.text("device"), why=why)
-    for entry in found:
-        if entry is not None and entry.code == "BINDING_TIMED_OUT":
-            why = f"wasn't ready in time (condition {entry.text('conditions')})"
-            return finding("CLAIM_STUCK", claim.ref, entry.field, claim=claim.name, device=entry.text("device"), why=why)
+    found = [entry for entry in (unready(view, claim, result) for result in claim.allocation.results) if entry is not None]
+    for code, said, value in (
+        ("BINDING_FAILED", "can't be made ready (condition {})", "condition"),
+        ("BINDING_TIMED_OUT", "wasn't ready in time (condition {})", "conditions"),
+    ):
+        for entry in found:
+            if entry.code == code:
+                why = said.format(entry.text(value))
+                return finding("CLAIM_STUCK", claim.ref, entry.field, claim=claim.name, device=entry.text("device"), why=why)
     return None

@@ -61,7 +61,7 @@ _READ_ALL_PODS = frozenset({volume_restrictions.prepare, pod_topology_spread.pre
 @dataclass(frozen=True, slots=True, eq=False)
 class Filters:
     """The filters that concern a pod. `refused` keeps it from all nodes, as the first plugin says that sees it. `local`: none of them reads
-    pods of other nodes. `skipped`: plugins that added pods don't wake."""
+    pods of other nodes. `skipped`: plugins that added pods don't wake. `spread`: the state of PodTopologySpread."""
 
     view: ClusterView
     pod: Pod
@@ -70,6 +70,7 @@ class Filters:
     refused: tuple[Finding, str] | None
     local: bool
     skipped: frozenset[Prepare]
+    spread: tuple[pod_topology_spread.Spread, ...] | Skip
 
     def against(self, node: Node, without: tuple[Pod, ...] = ()) -> Refusals:
         """What they find against the node, were the pods `without` not there."""
@@ -83,10 +84,11 @@ class Filters:
     def after(self, info: NodeInfo) -> Refusals:
         """What they find against a node on which more pods count as placed than the view has."""
         there = {pod.key for pod in info.pods}
-        nominated = [pod for pod in nominated_to(self.view, info.node, self.pod) if pod.key not in there]
+        nominated = tuple(pod for pod in nominated_to(self.view, info.node, self.pod) if pod.key not in there)
         if nominated:
             placed = tuple(replace(pod, node_name=info.node.name) for pod in nominated)
-            found = self.run(info_of(info.node, (*info.pods, *placed), self.view.release))
+            more = info_of(info.node, (*info.pods, *placed), self.view.release)
+            found = self.run(more) if self.local else self._placed(info.node, (), nominated)
             if found:
                 return found
         return self.run(info)
@@ -101,16 +103,25 @@ class Filters:
             return self.run(info_of(node, (*there, *placed), self.view.release))
         edits: list[Edit] = [Delete(pod) for pod in without]
         edited = self.view.with_edits(*edits, *(Replace(pod) for pod in placed))
-        return filters_for(edited, self.pod, self.devices, self.skipped).run(node_info(edited, node))
+        spread = self.spread
+        if not isinstance(spread, Skip):
+            spread = pod_topology_spread.updated(spread, self.view, self.pod, node, without, nominated)
+        return filters_for(edited, self.pod, self.devices, self.skipped, spread).run(node_info(edited, node))
 
     def run(self, info: NodeInfo) -> Refusals:
         """What they find against a node with exactly these pods."""
         return tuple((found, reason(found)) for check, reason in self.checks for found in check(self.pod, info))
 
 
-def filters_for(view: ClusterView, pod: Pod, devices: DeviceState, skipped: frozenset[Prepare] = frozenset()) -> Filters:
+def filters_for(
+    view: ClusterView,
+    pod: Pod,
+    devices: DeviceState,
+    skipped: frozenset[Prepare] = frozenset(),
+    spread: tuple[pod_topology_spread.Spread, ...] | Skip | None = None,
+) -> Filters:
     """The filters that concern the pod but for `skipped` ones, in the order of this release (NodeName and NodeUnschedulable swapped in
-    1.37)."""
+    1.37). `spread`: the state of PodTopologySpread where it isn't to be made from the view."""
     found: list[tuple[Filter, Said]] = [
         (node_name.filter, node_name.reason),
         (node_unschedulable.filter, node_unschedulable.reason),
@@ -132,8 +143,10 @@ def filters_for(view: ClusterView, pod: Pod, devices: DeviceState, skipped: froz
         found.append((_with(node_ports.filter, ports), node_ports.reason))
     found.append((_resources(devices), node_resources_fit.reason))
     local = True
+    if spread is None:
+        spread = pod_topology_spread.prepare(view, pod)
     for prepare, check, reason in _PREPARED:
-        state = prepare(view, pod) if prepare not in skipped else SKIP
+        state = SKIP if prepare in skipped else spread if prepare is pod_topology_spread.prepare else prepare(view, pod)
         if isinstance(state, Finding):
             refused = refused or (state, reason(state))
         elif not isinstance(state, Skip):
@@ -141,7 +154,7 @@ def filters_for(view: ClusterView, pod: Pod, devices: DeviceState, skipped: froz
             local = local and prepare not in _READ_ALL_PODS
         elif prepare in _STAYS_SKIPPED:
             skipped |= {prepare}
-    return Filters(view, pod, devices, tuple(found), refused, local, skipped)
+    return Filters(view, pod, devices, tuple(found), refused, local, skipped, spread)
 
 
 def _taints(view: ClusterView) -> Filter:

@@ -2,14 +2,15 @@
 
 Source: k8s.io/kubernetes pkg/scheduler/framework/plugins/podtopologyspread (filtering.go, common.go). Only nodes with the keys of all
 constraints count, and per constraint those that its nodeAffinityPolicy and nodeTaintsPolicy let in. Pods that are being deleted don't
-count, and a selector for everything counts none.
+count, and a selector for everything counts none. Neither rule holds for pods that are taken away or added on trial: each that matches is
+one less or one more, whether it was counted or not.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ..findings import Finding, finding
 from ..objects import Node, Pod
@@ -27,9 +28,11 @@ REASON_SKEW = "node(s) didn't match pod topology spread constraints"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread:
-    """One constraint. `counts` are matching pods by domain, `least` what the skew is measured from, `own` is 1 if the pod counts itself."""
+    """One constraint. `counts` are matching pods by domain, `least` what the skew is measured from, `own` is 1 if the pod counts itself.
+    `selector`: which pods match; None: none does."""
 
     constraint: TopologySpreadConstraint
+    selector: LabelSelector | None
     counts: Mapping[str, int]
     least: int
     own: int
@@ -40,9 +43,38 @@ def prepare(view: ClusterView, pod: Pod) -> tuple[Spread, ...] | Skip:
     if not constraints:
         return SKIP
     comparison = view.release.enabled("TaintTolerationComparisonOperators")
-    keys = [entry.topology_key for entry in constraints]
-    eligible = [node for node in view.all(Node) if all(key in node.metadata.labels for key in keys)]
+    eligible = [node for node in view.all(Node) if _has_keys(node, constraints)]
     return tuple(_spread(view, pod, entry, eligible, comparison) for entry in constraints)
+
+
+def updated(
+    state: tuple[Spread, ...], view: ClusterView, pod: Pod, node: Node, removed: Sequence[Pod], added: Sequence[Pod]
+) -> tuple[Spread, ...]:
+    """The state after pods of one node were taken away or placed on trial (updateWithPod in filtering.go)."""
+    comparison = view.release.enabled("TaintTolerationComparisonOperators")
+    if not _has_keys(node, [spread.constraint for spread in state]):
+        return state
+    return tuple(
+        _moved(spread, node, _matches(spread, pod, added) - _matches(spread, pod, removed))
+        if _lets_in(spread.constraint, pod, node, comparison)
+        else spread
+        for spread in state
+    )
+
+
+def _moved(spread: Spread, node: Node, change: int) -> Spread:
+    if not change:
+        return spread
+    value = node.metadata.labels[spread.constraint.topology_key]
+    counts = {**spread.counts, value: spread.counts.get(value, 0) + change}
+    return replace(spread, counts=counts, least=_least(spread.constraint, counts))
+
+
+def _matches(spread: Spread, pod: Pod, others: Sequence[Pod]) -> int:
+    selector = spread.selector
+    if selector is None:
+        return 0
+    return sum(other.namespace == pod.namespace and selector.matches(other.metadata.labels) for other in others)
 
 
 def filter(state: tuple[Spread, ...], info: NodeInfo) -> tuple[Finding, ...]:
@@ -67,16 +99,26 @@ def _spread(view: ClusterView, pod: Pod, constraint: TopologySpreadConstraint, e
     on_node = _matching(view, pod.namespace, selector)
     counts: dict[str, int] = {}
     for node in eligible:
-        if constraint.node_affinity_policy == "Honor" and not node_affinity.matches(pod, node):
-            continue
-        if constraint.node_taints_policy == "Honor" and taint_toleration.untolerated(pod, node, comparison) is not None:
-            continue
-        value = node.metadata.labels[constraint.topology_key]
-        counts[value] = counts.get(value, 0) + on_node.get(node.name, 0)
-    wanted = constraint.min_domains if constraint.min_domains is not None else 1
-    least = 0 if len(counts) < wanted else min(counts.values(), default=_NO_DOMAIN)
+        if _lets_in(constraint, pod, node, comparison):
+            value = node.metadata.labels[constraint.topology_key]
+            counts[value] = counts.get(value, 0) + on_node.get(node.name, 0)
     own = 1 if selector is not None and selector.matches(pod.metadata.labels) else 0
-    return Spread(constraint, counts, least, own)
+    return Spread(constraint, selector, counts, _least(constraint, counts), own)
+
+
+def _has_keys(node: Node, constraints: Sequence[TopologySpreadConstraint]) -> bool:
+    return all(entry.topology_key in node.metadata.labels for entry in constraints)
+
+
+def _lets_in(constraint: TopologySpreadConstraint, pod: Pod, node: Node, comparison: bool) -> bool:
+    if constraint.node_affinity_policy == "Honor" and not node_affinity.matches(pod, node):
+        return False
+    return constraint.node_taints_policy != "Honor" or taint_toleration.untolerated(pod, node, comparison) is None
+
+
+def _least(constraint: TopologySpreadConstraint, counts: Mapping[str, int]) -> int:
+    wanted = constraint.min_domains if constraint.min_domains is not None else 1
+    return 0 if len(counts) < wanted else min(counts.values(), default=_NO_DOMAIN)
 
 
 _NO_DOMAIN = 2**31 - 1
@@ -84,11 +126,9 @@ _NO_DOMAIN = 2**31 - 1
 
 
 def _matching(view: ClusterView, namespace: str, selector: LabelSelector | None) -> Mapping[str, int]:
-    """How many pods of a namespace match, by node."""
-    if selector is None:
+    """How many pods of a namespace count, by node (countPodsMatchSelector in common.go)."""
+    if selector is None or selector.is_empty:
         return {}
-    if selector.is_empty:
-        return _on_trial(view, namespace)
 
     def count() -> Counter[str]:
         return Counter(
@@ -100,23 +140,6 @@ def _matching(view: ClusterView, namespace: str, selector: LabelSelector | None)
         )
 
     return view.memo(("pods that match", namespace, selector), count)
-
-
-def _on_trial(view: ClusterView, namespace: str) -> Mapping[str, int]:
-    """An empty selector counts no pod that is there (countPodsMatchSelector in common.go), but every nominated pod that is placed on trial
-    (updateWithPod in filtering.go)."""
-    return Counter(
-        pod.node_name
-        for (where, _), pods in placed_pods(view).items()
-        if where == namespace
-        for pod in pods
-        if pod.phase == "Pending" and pod.nominated_node_name == pod.node_name and not _is_bound(pod)
-    )
-
-
-def _is_bound(pod: Pod) -> bool:
-    scheduled = pod.condition("PodScheduled")
-    return scheduled is not None and scheduled.holds
 
 
 def _merged(constraint: TopologySpreadConstraint, pod: Pod) -> LabelSelector | None:
