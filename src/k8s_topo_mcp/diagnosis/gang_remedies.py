@@ -6,16 +6,16 @@ immutable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
-from ..objects import Node, Pod, PodGroup, ResourceClaim, ResourceSlice
+from ..objects import Node, Pod, PodGroup, ResourceSlice
 from ..scheduling.gang_scheduling import Gang, gang_of, pre_enqueue
 from ..scheduling.placement import Placement, place
 from ..scheduling.pod_group_trial import Known
-from ..view import Add, ClusterView, Edit, Replace
-from ..view.indices import claims_of, pools_held, slices_of_pool
+from ..view import Add, ClusterView, Replace
+from ..view.indices import pools_held, slices_of_pool
 from . import node_changes, pod_changes, request_changes
+from .alike_changes import for_all
 from .gang_trial import GangTrial, still_known, try_gang
 from .new_nodes import adds_nodes, new_slices, twins
 from .remedies import around_of, has_remedies, propose
@@ -34,8 +34,6 @@ MAX_NODES = 64
 
 KINDS = 3
 """Kinds of nodes that are tried for a gang, those whose devices match first: each is tried with the whole group."""
-
-RENAMED = frozenset({"metadata"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +55,9 @@ def try_changes(view: ClusterView, gang: Gang, trial: GangTrial, cause: Cause | 
     proposed, holders = _for_a_member(view, gang, trial, member, placement, cause)
     limit = MANY_CHANGES if len(gang.members) <= SMALL_GANG else FEW_CHANGES
     releases = [change for change in proposed if change.releases]
-    asking_less = [_for_all(view, gang, member, change) for change in proposed if change.edits and not adds_nodes(change)]
+    asking_less = [
+        for_all(view, gang.waiting, member, change, "the gang") for change in proposed if change.edits and not adds_nodes(change)
+    ]
     helping: list[Trial] = []
     vain: list[Trial] = []
     for change in (*releases[: limit // 2], *asking_less[: limit // 2]):
@@ -107,50 +107,6 @@ def _shapes(view: ClusterView, placement: Placement) -> tuple[Node, ...]:
     problem = placement.devices.problem
     kinds = node_changes.kinds_of(view, [entry.node for entry in placement.nodes.values()], problem is None)
     return tuple(kind for kind in node_changes.likely_first(problem, kinds) if new_slices(view, kind) is not None)[:KINDS]
-
-
-def _for_all(view: ClusterView, gang: Gang, member: Pod, change: Change) -> Change:
-    """The change of one member's claim or pod, made for all members that ask the same."""
-    edits: list[Edit] = []
-    for edit in change.edits:
-        item = edit.object
-        if isinstance(item, ResourceClaim) and isinstance(edit, Replace):
-            edits += _like_claims(view, gang, item)
-        elif isinstance(item, Pod) and isinstance(edit, Replace):
-            edits += _like_pods(view, gang, member, item)
-        else:
-            edits.append(edit)
-    again = "then make the pods of the gang again"
-    apply = change.apply
-    if "ResourceClaimTemplate" in apply:
-        apply = f"{apply.partition(', then ')[0]}, {again}"
-    elif "delete and re-create ResourceClaim" in apply:
-        apply = "claim specs are immutable: delete and re-create the claims of the gang under their names; the pods may stay"
-    elif "delete and re-create the pod" in apply:
-        apply = "pod spec is immutable: delete and re-create the pods of the gang"
-    return replace(change, edits=tuple(edits), apply=apply)
-
-
-def _like_claims(view: ClusterView, gang: Gang, changed: ResourceClaim) -> Iterator[Edit]:
-    before = view.current(changed)
-    if before is None:
-        return
-    asked = repr(before.spec)
-    seen: set[tuple[str, str]] = set()
-    for pod in gang.waiting:
-        for entry in claims_of(view, pod):
-            claim = entry.claim
-            if claim is not None and claim.key not in seen and claim.allocation is None and repr(claim.spec) == asked:
-                seen.add(claim.key)
-                yield Replace(replace(claim, spec=changed.spec))
-
-
-def _like_pods(view: ClusterView, gang: Gang, member: Pod, changed: Pod) -> Iterator[Edit]:
-    names = [field.name for field in fields(Pod) if field.name not in RENAMED]
-    different = {name: getattr(changed, name) for name in names if getattr(changed, name) is not getattr(member, name)}
-    for pod in gang.waiting:
-        if all(repr(getattr(pod, name)) == repr(getattr(member, name)) for name in different):
-            yield Replace(replace(pod, **different))
 
 
 def _try(view: ClusterView, gang: Gang, change: Change, known: Known | None = None) -> Trial:

@@ -74,7 +74,7 @@ def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
     """Choose the subject: a workload before a pod before a template before a claim; the first of its kind. Raises ManifestError."""
     objects = [document.object for document in documents]
     notes: list[str] = []
-    edited = _with_objects(view, [item for item in objects if not isinstance(item, Owner)])
+    edited = with_objects(view, [item for item in objects if not isinstance(item, Owner)])
     owners = [item for item in objects if isinstance(item, Owner) and item.template is not None]
     pods = [item for item in objects if isinstance(item, Pod)]
     if len(owners) + len(pods) > 1:
@@ -85,12 +85,12 @@ def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
         if len(owner.templates) > 1:
             roles = ", ".join(entry.role or "-" for entry in owner.templates)
             notes.append(f"{owner.ref.kind} has {len(owner.templates)} pod templates ({roles}); the first is judged")
-        edited, pod = _with_pod(edited, _pod_of(owner, template.pod), notes)
+        edited, pod = with_pod(edited, pod_of(owner, template.pod), notes)
         replicas = template.replicas if template.replicas is not None else owner.desired
         return Proposal(edited, owner.ref, pod, (), replicas, tuple(notes))
     if pods:
         pod = replace(pods[0], node_name="", phase="Pending", resource_claim_statuses={})
-        edited, pod = _with_pod(edited, pod, notes)
+        edited, pod = with_pod(edited, pod, notes)
         return Proposal(edited, pod.ref, pod, (), None, tuple(notes))
     templates = [item for item in objects if isinstance(item, ResourceClaimTemplate)]
     if templates:
@@ -115,14 +115,14 @@ def _check_requests(claim: ResourceClaim) -> None:
         raise ManifestError("manifest: spec.devices.requests: is empty; a claim asks for at least one device")
 
 
-def _with_objects(view: ClusterView, objects: Sequence[ApiObject]) -> ClusterView:
+def with_objects(view: ClusterView, objects: Sequence[ApiObject]) -> ClusterView:
     edits: dict[tuple[type, tuple[str, str]], Add | Replace] = {}
     for item in objects:
         edits[(type(item), item.key)] = Replace(item) if view.current(item) is not None else Add(item)
     return view.with_edits(*edits.values()) if edits else view
 
 
-def _pod_of(owner: Owner, template: Pod) -> Pod:
+def pod_of(owner: Owner, template: Pod) -> Pod:
     """A pod as the workload's template would make it."""
     controller = OwnerReference(owner.api_version, owner.ref.kind, owner.ref.name, owner.metadata.uid, True)
     metadata = Metadata(
@@ -135,7 +135,7 @@ def _pod_of(owner: Owner, template: Pod) -> Pod:
     return replace(template, metadata=metadata, node_name="", phase="Pending")
 
 
-def _with_pod(view: ClusterView, pod: Pod, notes: list[str]) -> tuple[ClusterView, Pod]:
+def with_pod(view: ClusterView, pod: Pod, notes: list[str]) -> tuple[ClusterView, Pod]:
     """The view with the pod and the claims that would be generated for it."""
     statuses: dict[str, str | None] = {}
     made: list[ResourceClaim] = []
@@ -152,4 +152,4 @@ def _with_pod(view: ClusterView, pod: Pod, notes: list[str]) -> tuple[ClusterVie
         statuses[entry.name] = name
     pod = replace(pod, resource_claim_statuses=statuses)
     notes += [f"template of entry {claim.name} asks for nothing" for claim in made if not claim.spec.requests]
-    return _with_objects(view, [pod, *made]), pod
+    return with_objects(view, [pod, *made]), pod
