@@ -16,7 +16,8 @@ MOST_PODS = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProposedPods:
-    """`view` is the cluster with the manifest and its `pods` in it. `subject` is the first workload or pod, `notes` say what was left out."""
+    """`view` is the cluster with the manifest and its `pods` in it. `subject` is the first workload or pod, `notes` say what was left
+    out."""
 
     view: ClusterView
     subject: ObjectRef

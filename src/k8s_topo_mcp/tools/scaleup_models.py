@@ -1,0 +1,181 @@
+"""The arguments and the answer of simulate_scaleup."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, cast
+
+from pydantic import Field, field_validator
+
+from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Blocker, Part, Subject
+
+MOST_NODES = 64
+"""New nodes of one template that are imagined at most."""
+
+_COUNTED = re.compile(r"\s*(?:(?P<before>\d+)\s*(?:[x×]\s*|\s))?(?P<name>\S+?)(?:\s*[=:]\s*(?P<after>\d+))?\s*\Z")
+
+
+class Addition(Part):
+    """Nodes to imagine: a shape ("p5.48xlarge"), a node group or NodePool, or a Node of `template`."""
+
+    shape: str | None = None
+    group: str | None = None
+    count: int = Field(default=1, ge=1, le=MOST_NODES)
+
+    @property
+    def name(self) -> str:
+        """What was asked for."""
+        return self.shape or self.group or ""
+
+
+class Input(Arguments):
+    """Which nodes to imagine, and for which pods."""
+
+    add: tuple[Addition, ...] = Field(
+        default=(), description='[{"shape":"p5.48xlarge","count":2}] or [{"group":"gpu-pool"}]; without it every known group is tried'
+    )
+    pods: tuple[str, ...] = Field(default=(), description='"namespace/name" each; default: all pods that wait')
+    manifest: str | None = Field(default=None, description="YAML of a Pod or workload that need not exist")
+    template: str | None = Field(default=None, description="YAML of a Node with its ResourceSlices, of instance types or pools, for add")
+    namespace: str | None = None
+    detail: Literal["short", "full"] = "short"
+    cursor: str | None = None
+
+    @field_validator("add", mode="before")
+    @classmethod
+    def _short_forms(cls, value: Any) -> Any:
+        """Also a name, "2 x NAME", NAME=2, and one entry for a list of one."""
+        entries = cast(list[Any], value if isinstance(value, list | tuple) else [value])
+        return [_entry(entry) for entry in entries]
+
+
+def _entry(entry: Any) -> Any:
+    if isinstance(entry, dict):
+        known = cast(dict[str, Any], entry)
+        return {{"nodes": "count", "name": "group", "nodepool": "group", "nodePool": "group"}.get(key, key): known[key] for key in known}
+    if not isinstance(entry, str):
+        return entry
+    found = _COUNTED.match(entry)
+    if found is None:
+        raise ValueError(f'add: {entry[:60]!r} is not "NAME", "NAME=COUNT" or {{"shape": NAME, "count": N}}')
+    return {"group": found["name"], "count": int(found["before"] or found["after"] or 1)}
+
+
+class Asked(Part):
+    """The pods: how many, of which group with which minimum, and what one of each kind asks for."""
+
+    pods: int
+    group: str | None = None
+    min_count: int | None = None
+    what: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+
+
+class Now(Part):
+    """How many start without new nodes, on which."""
+
+    start: int
+    lack: int
+    nodes: tuple[str, ...] = ()
+
+
+class Counts(Part):
+    """How many nodes of a kind it takes: with fewer than `at_least` there is no way at all; with `sure` the scheduler places all. `tie`: it
+    takes one of several nodes at random on the way."""
+
+    at_least: int | None = None
+    sure: int | None = None
+    tie: bool | None = None
+    why: str | None = None
+
+
+class Added(Part):
+    """Nodes asked for, and what they do. `known_from`: where what is known of such a node comes from; `unknown`: what isn't known of it."""
+
+    name: str
+    count: int
+    devices: str | None = None
+    starts: int
+    of: int
+    needed: Counts | None = None
+    left_over: str | None = None
+    known_from: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class NotStarting(Part):
+    """Pods that don't start although the nodes are there, and why; `on` is the kind of node that refuses them, none: others were first."""
+
+    pods: int
+    example: str
+    on: str | None = None
+    blocker: Blocker | None = None
+    why: str | None = None
+
+
+class WouldDo(Part):
+    """What starts all pods: so many nodes of a kind, with `change` made first where there is one."""
+
+    name: str
+    group: str | None = None
+    needed: Counts
+    change: str | None = None
+    object: str | None = None
+    field: str | None = None
+    apply: str | None = None
+    left_over: str | None = None
+
+
+class ObstacleRow(Part):
+    """One thing that keeps the autoscaler from adding nodes of a group."""
+
+    code: str
+    object: str | None = None
+    field: str | None = None
+    what: str
+    certainty: Literal["certain", "likely", "unknown"]
+    removed_by: str | None = None
+
+
+class Scaler(Part):
+    """What an autoscaler would do for these pods with nodes of one group: `obstacles` in the order in which it meets them."""
+
+    kind: str
+    version: str | None = None
+    state: str | None = None
+    claims: str | None = None
+    group: str | None = None
+    would_act: Literal["yes", "no", "unknown"] | None = None
+    obstacles: tuple[ObstacleRow, ...] = ()
+
+
+class Gap(Part):
+    """A gang in the hands of an autoscaler that looks at one pod at a time: nodes it would add, members that would still wait, what stands
+    idle until then; `atomic`: how many nodes at once would start it."""
+
+    group: str
+    nodes_of: str
+    added: int
+    starts: bool
+    still_wait: int
+    idle: str | None = None
+    atomic: Counts | None = None
+    avoided: bool | None = None
+
+
+class Output(Answer):
+    """`not_starting`, `would_do` and `no_use` are of nodes asked for, or of all known groups."""
+
+    verdict: str
+    subject: Subject | None = None
+    asked: Asked
+    now: Now | None = None
+    added: tuple[Added, ...] = ()
+    not_starting: tuple[NotStarting, ...] = ()
+    would_do: tuple[WouldDo, ...] = ()
+    no_use: tuple[str, ...] = ()
+    gap: Gap | None = None
+    autoscalers: tuple[Scaler, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    cursor: str | None = None
+    basis: Basis

@@ -1,0 +1,205 @@
+"""The report of simulate_scaleup, made from its structured answer; and how nodes and what is left of them are said."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from k8s_topo_mcp.diagnosis.nearest import product_of
+from k8s_topo_mcp.rendering import Block, clean, fold, plural
+from k8s_topo_mcp.scaleup.left_over import LeftOver
+from k8s_topo_mcp.scaleup.template import NodeTemplate
+from k8s_topo_mcp.tools import basis as bases
+from k8s_topo_mcp.tools.blocker_rows import blocker_facts
+from k8s_topo_mcp.tools.scaleup_models import Added, Counts, Gap, NotStarting, Output, Scaler, WouldDo
+
+PRODUCTS = 2
+"""Kinds of devices of a node that are named."""
+
+
+def devices(template: NodeTemplate, count: int) -> str:
+    """What so many nodes bring: "16 × NVIDIA H100 80GB HBM3"; "" for nodes without devices."""
+    if not template.devices_known:
+        return "devices not known"
+    products = Counter(product_of(device) or entry.driver for entry in template.slices for device in entry.devices)
+    plain = {name: amount for name, amount in template.node.allocatable.items() if "/" in name and amount.value}
+    told = [f"{number * count} × {clean(name, 60)}" for name, number in products.most_common(PRODUCTS)]
+    told += [f"{int(amount.value) * count} {clean(name, 60)}" for name, amount in list(plain.items())[:PRODUCTS]]
+    return ", ".join(told)
+
+
+def left_over(left: LeftOver) -> str:
+    """What the new nodes still have: devices by driver, and whole nodes that nothing runs on."""
+    parts = [f"{own.total - own.held} of {own.total} {clean(driver, 60)} devices" for driver, own in sorted(left.drivers.items())]
+    text = f"{', '.join(parts[:PRODUCTS])} left over" if parts else ""
+    idle = f"{left.empty} of {plural(len(left.nodes), 'node')} unused" if left.empty else ""
+    return " · ".join(part for part in (text, idle) if part)
+
+
+def text(output: Output) -> str:
+    """The report."""
+    block = Block(headline(output))
+    asked = output.asked
+    if asked.pods or asked.held:
+        held = f" · held before scheduling, not judged: {', '.join(asked.held)}" if asked.held else ""
+        block.row("asked", f"{_who(output)}{f': {asked.what[0]}' if asked.what else ''}{held}", *asked.what[1:])
+    now = output.now
+    if now is not None and now.start:
+        where = f" on {', '.join(now.nodes)}" if now.nodes else ""
+        block.row("now", f"{_fit(now.start)}{where}; {_lack(now.lack)}" if now.lack else f"{_fit(now.start)}{where}")
+    for added in output.added:
+        block.row(f"+{added.count} {added.name}", *_of_added(added))
+    for entry in output.not_starting:
+        _refusal(block, entry)
+    block.section("what would do (each simulated)", [_option(entry) for entry in output.would_do])
+    if output.no_use:
+        block.row("no use", f"{fold(output.no_use)} (simulated)")
+    if output.gap is not None:
+        block.row("gang", *_gap(output.gap))
+    for scaler in output.autoscalers:
+        block.row("autoscaler", *_scaler(scaler))
+    apply = list(dict.fromkeys(entry.apply for entry in output.would_do if entry.apply))
+    block.row("apply", *apply[:2])
+    known = [line for added in output.added for line in added.known_from]
+    block.row("known from", *([fold(list(dict.fromkeys(known)))] if known else []))
+    unknown = [line for added in output.added for line in added.unknown]
+    block.row("unknown", *([fold(list(dict.fromkeys(unknown)))] if unknown else []))
+    block.row("assumes", *output.assumptions)
+    if output.cursor:
+        block.row("more", f'cursor="{output.cursor}"')
+    return str(block.row("basis", bases.line(output.basis)))
+
+
+def headline(output: Output) -> str:
+    """Whether the pods start, with which nodes; if not, the first reason."""
+    asked, now = output.asked, output.now
+    nodes = " and ".join(f"{added.count} more {added.name}" + (f" ({added.devices})" if added.devices else "") for added in output.added)
+    start = sum(added.starts for added in output.added) + (now.start if now is not None else 0)
+    match output.verdict:
+        case "nothing waits":
+            return "No pod waits for a node, so no new node would start one."
+        case "fits now":
+            fit = "it fits" if asked.pods == 1 else f"all {asked.pods} fit"
+            return f"No new node is needed for {_who(output)}: {fit} on the nodes there are."
+        case "starts":
+            fewest = _fewest(output)
+            return f"Yes: with {nodes} {_all(output)}.{fewest}"
+        case "unknown":
+            why = next((entry.why for entry in output.not_starting if entry.why), None) or "not everything that decides is known"
+            return f"Unknown{f' with {nodes}' if nodes else ''}: {why}."
+        case _:
+            return f"{_no(output, nodes, start)}{_because(output)}"
+
+
+def _no(output: Output, nodes: str, start: int) -> str:
+    who, several = _who(output), output.asked.pods > 1
+    if not output.added:
+        first = next((entry for entry in output.would_do if entry.change is None), None)
+        if first is None:
+            return f"No node group that is known would start {who}."
+        return f"Yes: {first.needed.sure} × {first.name} would start {who}."
+    if output.verdict == "starts in part":
+        return f"In part: with {nodes} {start} of {who} {'start' if start != 1 else 'starts'}."
+    return f"No: with {nodes} {f'{start} of {who} would start' if several else f'{who} would not start'}."
+
+
+def _because(output: Output) -> str:
+    if not output.added:
+        return ""
+    entry = next((entry for entry in output.not_starting if entry.blocker is not None), None)
+    if entry is None or entry.blocker is None:
+        return ""
+    where = f"A {entry.on} doesn't take it" if entry.on else "The others don't fit"
+    return f" {where}: it wants {entry.blocker.expected}; {entry.blocker.actual}."
+
+
+def _fewest(output: Output) -> str:
+    if len(output.added) != 1 or output.added[0].needed is None:
+        return ""
+    added, needed = output.added[0], output.added[0].needed
+    assert needed is not None
+    if needed.sure is not None and needed.sure < added.count:
+        return f" {needed.sure} would be enough."
+    if needed.at_least == added.count:
+        return " With fewer there is no way."
+    return ""
+
+
+def _who(output: Output) -> str:
+    asked, subject = output.asked, output.subject
+    if asked.group is not None:
+        needed = f" (starts {asked.min_count} together or none)" if asked.min_count else ""
+        return f"{plural(asked.pods, 'pod')} of {asked.group}{needed}"
+    if subject is not None:
+        name = f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
+        return f"{subject.kind} {name}" if asked.pods == 1 else f"{asked.pods} pods of {subject.kind} {name}"
+    return plural(asked.pods, "pod") + (" that wait" if asked.pods != 1 else " that waits")
+
+
+def _all(output: Output) -> str:
+    return f"{_who(output)} starts" if output.asked.pods == 1 else f"all {_who(output)} start"
+
+
+def _fit(count: int) -> str:
+    return f"{count} {'fits' if count == 1 else 'fit'} without new nodes"
+
+
+def _lack(count: int) -> str:
+    return f"{count} {'lacks' if count == 1 else 'lack'} a place"
+
+
+def _of_added(added: Added) -> list[str]:
+    lines = [f"{added.starts} of {added.of} start there" + (f" · {added.left_over}" if added.left_over else "")]
+    if added.needed is not None:
+        lines.append(f"needed: {counted(added.needed)}")
+    return lines
+
+
+def counted(counts: Counts) -> str:
+    """How many nodes, in words."""
+    if counts.sure is None:
+        least = f"at least {counts.at_least}; " if counts.at_least else ""
+        return f"{least}{counts.why or 'how many is not known'}"
+    fewest = "with fewer there is no way" if counts.at_least == counts.sure else f"with fewer than {counts.at_least} there is no way"
+    tie = "; the scheduler picks one of several nodes at random on the way, each way was played" if counts.tie else ""
+    return f"{counts.sure} ({fewest}{tie})"
+
+
+def _refusal(block: Block, entry: NotStarting) -> None:
+    blocker = entry.blocker
+    who = f"{plural(entry.pods, 'pod')} like {entry.example}" if entry.pods > 1 else entry.example
+    if blocker is None:
+        block.row("lacks", f"{who}: {entry.why or 'others are first'}")
+        return
+    where = f"on a new {entry.on}" if entry.on else "after the others"
+    about = " ".join(part for part in (blocker.code, f" {blocker.object}" if blocker.object else "", blocker.field or "") if part)
+    block.row("blocker", f"{about} · {who}, {where}", *([blocker.source] if blocker.source else []))
+    blocker_facts(block, blocker)
+
+
+def _option(entry: WouldDo) -> tuple[str, str]:
+    change = f", if {entry.change}" if entry.change else ""
+    group = f" ({entry.group})" if entry.group else ""
+    left = f" · {entry.left_over}" if entry.left_over else ""
+    many = entry.needed.at_least if entry.needed.at_least != entry.needed.sure else None
+    return f"{entry.needed.sure} × {entry.name}{group}{change}", f"all start{f' (perhaps {many})' if many else ''}{left}"
+
+
+def _gap(gap: Gap) -> list[str]:
+    then = "and the group starts" if gap.starts else f"{gap.still_wait} members still wait" + (f"; {gap.idle}" if gap.idle else "")
+    lines = [f"an autoscaler that looks at one pod at a time adds {gap.added} × {gap.nodes_of} for {gap.group}: {then}"]
+    if gap.atomic is not None and gap.avoided:
+        lines.append(f"a request for all at once (ProvisioningRequest, queue admission) would ask for {counted(gap.atomic)}")
+    return lines
+
+
+def _scaler(scaler: Scaler) -> list[str]:
+    version = f" {scaler.version}" if scaler.version else ""
+    state = f" ({scaler.state})" if scaler.state else ""
+    group = f" for {scaler.group}" if scaler.group else ""
+    act = {"yes": "would add nodes", "no": "would add none", "unknown": "not known whether it would act", None: ""}[scaler.would_act]
+    lines = [f"{scaler.kind}{version}{state}: {act}{group}" + (f" · {scaler.claims}" if scaler.claims else "")]
+    for number, row in enumerate(scaler.obstacles):
+        lead = "first obstacle" if number == 0 else "then"
+        sure = "" if row.certainty == "certain" else f" ({row.certainty})"
+        lines.append(f"{lead}: {row.what}{sure}" + (f" → {row.removed_by}" if row.removed_by else ""))
+    return lines

@@ -1,0 +1,278 @@
+"""simulate_scaleup: would more nodes help, which, how many, and would the autoscaler here add them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from k8s_topo_mcp.diagnosis.manifest import ManifestError
+from k8s_topo_mcp.diagnosis.pending import held_before
+from k8s_topo_mcp.diagnosis.proposals import read
+from k8s_topo_mcp.diagnosis.proposed_pods import propose_pods
+from k8s_topo_mcp.diagnosis.scaling import Option, Refused, Scaling, scaling
+from k8s_topo_mcp.objects import ObjectRef, Pod
+from k8s_topo_mcp.rendering import clean
+from k8s_topo_mcp.scaleup.groups import find, from_documents, node_groups
+from k8s_topo_mcp.scaleup.left_over import LeftOver
+from k8s_topo_mcp.scaleup.node_counts import NodeCounts
+from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.template import NodeTemplate
+from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
+from k8s_topo_mcp.tools import basis as bases
+from k8s_topo_mcp.tools import scaleup_text, wording
+from k8s_topo_mcp.tools.claim_feasibility import asks, clean_lines
+from k8s_topo_mcp.tools.errors import ToolInputError
+from k8s_topo_mcp.tools.finding_pods import find_pod
+from k8s_topo_mcp.tools.models import Subject
+from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Counts, Input, NotStarting, Now, Output, WouldDo
+from k8s_topo_mcp.tools.tool import Alias, Tool
+from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view.indices import claims_of, pending_pods
+
+MOST_PODS = 512
+"""Pods that one call judges."""
+KINDS = 3
+"""Kinds of pods whose requests are told."""
+ROWS, MANY_ROWS = 3, 12
+"""Rows of each list: short, full."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """The pods to judge in the view in which they are; `gang` if they are the members of one."""
+
+    view: ClusterView
+    pods: tuple[Pod, ...]
+    subject: ObjectRef | None
+    gang: Gang | None
+    held: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def answer(view: ClusterView, question: Input) -> Output:
+    """Imagine the nodes, play the scheduler's queue, and say what starts."""
+    asked = _asked(view, question)
+    given = _given_groups(view, question)
+    additions = [_addition(asked.view, given, entry.name, entry.count) for entry in question.add]
+    others = [(template, group) for group in (*given, *node_groups(asked.view)) for template in group.templates]
+    found = scaling(asked.view, asked.pods, [pair for pairs in additions for pair in pairs], others)
+    return _output(view, question, asked, found)
+
+
+# --- the question ---------------------------------------------------------------------------------------------------------------
+
+
+def _asked(view: ClusterView, question: Input) -> Question:
+    if question.manifest is not None:
+        if question.pods:
+            raise ToolInputError("simulate_scaleup: give pods or manifest, not both.")
+        try:
+            made = propose_pods(view, read(view, question.manifest, question.namespace or "default"))
+        except ManifestError as error:
+            raise ToolInputError(clean_lines(str(error))) from None
+        return Question(made.view, made.pods, made.subject, _one_gang(made.view, made.pods), (), made.notes)
+    if question.pods:
+        return _named(view, question)
+    held: Counter[str] = Counter()
+    waiting: list[Pod] = []
+    for pod in pending_pods(view):
+        if question.namespace is not None and pod.namespace != question.namespace:
+            continue
+        if pod.node_name or pod.metadata.deleted is not None:
+            continue
+        before = held_before(view, pod)
+        if before is None:
+            waiting.append(pod)
+        else:
+            held[before.code] += 1
+    notes = [f"{len(waiting):,} pods wait; the first {MOST_PODS} are judged"] if len(waiting) > MOST_PODS else []
+    told = tuple(f"{count} {code}" for code, count in held.most_common(KINDS))
+    return Question(view, tuple(waiting[:MOST_PODS]), None, _one_gang(view, waiting), told, tuple(notes))
+
+
+def _named(view: ClusterView, question: Input) -> Question:
+    """The pods that were named; of a gang all members that wait."""
+    found: dict[tuple[str, str], Pod] = {}
+    notes: list[str] = []
+    for name in question.pods:
+        pod = find_pod(view, name, question.namespace if "/" not in name else None, "simulate_scaleup")
+        if pod.node_name or pod.is_terminal:
+            state = f"has node {clean(pod.node_name, 80)}" if pod.node_name else f"has ended ({pod.phase})"
+            raise ToolInputError(f"pod {clean(pod.full_name, 120)} {state}: simulate_scaleup asks what pods without a node would do.")
+        gang = gang_of(view, pod)
+        members = taking_part(view, gang) if isinstance(gang, Gang) else (pod,)
+        if len(members) > 1 and not all(member.key in found for member in members):
+            notes.append(f"{clean(pod.full_name, 120)} starts with its group only: its {len(members)} members that wait are judged")
+        found |= {member.key: member for member in members or (pod,)}
+    pods = tuple(found.values())
+    gang = _one_gang(view, pods)
+    subject = gang.ref if gang is not None else pods[0].ref if len(pods) == 1 else None
+    return Question(view, pods, subject, gang, (), tuple(notes))
+
+
+def _one_gang(view: ClusterView, pods: Sequence[Pod]) -> Gang | None:
+    """The group whose members all of the pods are."""
+    gangs = [gang_of(view, pod) for pod in pods]
+    first = gangs[0] if gangs else None
+    alike = isinstance(first, Gang) and all(isinstance(gang, Gang) and gang.name == first.name for gang in gangs)
+    return first if isinstance(first, Gang) and alike else None
+
+
+def _given_groups(view: ClusterView, question: Input) -> tuple[NodeGroup, ...]:
+    if question.template is None:
+        return ()
+    try:
+        return from_documents(view, question.template)
+    except ValueError as error:
+        raise ToolInputError(f"template: {clean_lines(str(error))}") from None
+
+
+def _addition(view: ClusterView, given: Sequence[NodeGroup], name: str, count: int) -> list[tuple[NodeTemplate, int]]:
+    own = next((group for group in given if group.name == name), None)
+    try:
+        group = own or find(view, name)
+    except LookupError as error:
+        raise ToolInputError(f"add: {clean_lines(str(error.args[0]))}") from None
+    if not group.templates:
+        raise ToolInputError(f"add: {group.kind} {clean(group.name, 80)}: {clean(group.why_none, 200)}")
+    return [(group.templates[0], count)]
+
+
+# --- the answer -----------------------------------------------------------------------------------------------------------------
+
+
+def _output(view: ClusterView, question: Input, asked: Question, found: Scaling) -> Output:
+    rows = MANY_ROWS if question.detail == "full" else ROWS
+    simulation = found.simulation
+    now = [outcome for outcome in simulation.outcomes if outcome.verdict == "starts now"]
+    subject = asked.subject
+    return Output(
+        verdict=_verdict(found),
+        subject=None
+        if subject is None
+        else Subject(kind=subject.kind, name=clean(subject.name, 120), namespace=clean(subject.namespace, 120) or None),
+        asked=_pods(asked),
+        now=Now(
+            start=len(now),
+            lack=len(simulation.outcomes) - len(now),
+            nodes=tuple(clean(name, 80) for name in dict.fromkeys(outcome.node for outcome in now if not outcome.on_new))[:4],
+        ),
+        added=tuple(_added(found, number) for number in range(len(simulation.additions))),
+        not_starting=tuple(_not_starting(entry) for entry in found.refused[:rows]),
+        would_do=tuple(_would_do(entry) for entry in found.options),
+        no_use=tuple(clean(template.name, 80) for template in found.vain[: 2 * rows]),
+        assumptions=tuple(clean(text, 200) for text in (*asked.notes, *simulation.assumptions)),
+        basis=bases.basis(view),
+    )
+
+
+def _verdict(found: Scaling) -> str:
+    simulation = found.simulation
+    if not simulation.outcomes:
+        return "nothing waits"
+    if all(outcome.verdict == "starts now" for outcome in simulation.outcomes):
+        return "fits now"
+    if simulation.all_start:
+        return "starts"
+    if any(outcome.verdict == "unknown" for outcome in simulation.outcomes):
+        return "unknown"
+    return "starts in part" if simulation.helps else "does not start"
+
+
+def _pods(asked: Question) -> Asked:
+    what: dict[str, None] = {}
+    for pod in asked.pods:
+        claims = [entry.claim for entry in claims_of(asked.view, pod) if entry.claim is not None]
+        wanted = [text for claim in claims for text in asks((claim,))]
+        wanted += [f"{amount} {name}" for name, amount in sorted(pod.requests().items()) if "/" in name]
+        what.setdefault(" · ".join(wanted) or "no devices", None)
+    gang = asked.gang
+    return Asked(
+        pods=len(asked.pods),
+        group=wording.named(gang.ref) if gang is not None else None,
+        min_count=gang.min_count if gang is not None and gang.policy == "gang" else None,
+        what=tuple(clean(text, 160) for text in list(what)[:KINDS]),
+        held=asked.held,
+    )
+
+
+def _added(found: Scaling, number: int) -> Added:
+    simulation = found.simulation
+    template, count = simulation.additions[number]
+    counts = next((entry for entry in found.counts if entry.template is template), None)
+    own = {node.name for node in simulation.new.of(number)}
+    starts = sum(outcome.node in own for outcome in simulation.starting)
+    return Added(
+        name=clean(template.name, 80),
+        count=count,
+        devices=scaleup_text.devices(template, count) or None,
+        starts=starts,
+        of=len(simulation.outcomes),
+        needed=_counts(counts) if counts is not None else None,
+        left_over=scaleup_text.left_over(simulation.left_over[number]) if starts else None,
+        known_from=tuple(dict.fromkeys(clean(f"{fact.part}: {fact.source} ({fact.confidence})", 120) for fact in template.facts)),
+        unknown=tuple(sorted(clean(f"value of label {key}", 120) for key in template.unpredictable)),
+    )
+
+
+def _counts(counts: NodeCounts) -> Counts:
+    if counts.nowhere:
+        why = f"no number of them: {clean(counts.nowhere[0].full_name, 120)} fits on none"
+    elif counts.scheduler is None:
+        why = clean(counts.unknown, 160) or f"not with up to {counts.tried}"
+    else:
+        why = ""
+    return Counts(at_least=counts.least, sure=counts.scheduler, tie=counts.tie or None, why=why or None)
+
+
+def _not_starting(entry: Refused) -> NotStarting:
+    return NotStarting(
+        pods=len(entry.pods),
+        example=clean(entry.example.full_name, 120),
+        on=clean(entry.template.name, 80) if entry.template is not None else None,
+        blocker=wording.blocker(entry.cause) if entry.cause is not None else None,
+        why=clean(entry.unknown, 200) or ("others are first, and take what there is" if entry.no_room and entry.cause is None else None),
+    )
+
+
+def _would_do(entry: Option) -> WouldDo:
+    change = entry.change
+    left: LeftOver | None = entry.simulation.left_over[0] if entry.simulation is not None and entry.simulation.left_over else None
+    return WouldDo(
+        name=clean(entry.template.name, 80),
+        group=clean(f"{entry.group.kind} {entry.group.name}", 120) if entry.group is not None else None,
+        needed=_counts(entry.counts),
+        change=clean(change.text, 200) if change is not None else None,
+        object=wording.named(change.about) if change is not None else None,
+        field=change.field or None if change is not None else None,
+        apply=clean(change.apply, 240) if change is not None else None,
+        left_over=scaleup_text.left_over(left) if left is not None else None,
+    )
+
+
+TOOL = Tool(
+    name="simulate_scaleup",
+    title="Would more nodes help",
+    description=" ".join(
+        """
+        Would more nodes help, which kind, how many, and would this cluster's autoscaler add them? `add` lists nodes to imagine, e.g.
+        [{"shape":"p5.48xlarge","count":2}] or a node group or NodePool name; without it every known group is tried. `pods` defaults to
+        all pending pods; `manifest` tests a workload that does not exist yet. Answers per pod what starts, what still blocks, the fewest
+        nodes that suffice, and the autoscaler's first obstacle (limit, backoff, DRA ignored, no template). Creates nothing.
+        """.split()
+    ),
+    input=Input,
+    output=Output,
+    answer=answer,
+    text=scaleup_text.text,
+    example='simulate_scaleup(add=[{"shape":"p5.48xlarge","count":2}], pods=["default/trainer-0"])',
+    aliases={
+        "pod": Alias("pods"),
+        "name": Alias("pods"),
+        "nodes": Alias("add"),
+        "shape": Alias("add"),
+        "shapes": Alias("add"),
+        "group": Alias("add"),
+    },
+)
