@@ -131,7 +131,7 @@ NUMBERS = frozenset(
     """
     generation tolerationSeconds weight maxSkew minDomains hostPort containerPort exitCode restartCount priority resourceSliceCount count
     deprecatedCount minCount minGroupCount replicas readyReplicas parallelism completions desiredNumberScheduled numberReady ready active
-    succeeded failed leaseDurationSeconds disruptionsAllowed currentHealthy desiredHealthy numNodes numOfHosts size value int
+    succeeded failed leaseDurationSeconds disruptionsAllowed currentHealthy desiredHealthy numNodes numOfHosts size value int percentage
     """.split()
 )
 BOOLEANS = frozenset(

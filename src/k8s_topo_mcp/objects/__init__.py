@@ -16,6 +16,13 @@ from .affinity import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
+from .autoscaling import (
+    CapacityBuffer,
+    ProvisioningPodSet,
+    ProvisioningRequest,
+    decode_capacity_buffer,
+    decode_provisioning_request,
+)
 from .compute_domain import (
     COMPUTE_DOMAIN_LABEL,
     ComputeDomain,
@@ -208,6 +215,8 @@ KINDS: Mapping[tuple[str, str], KindEntry] = {
     ("kueue.x-k8s.io", "LocalQueue"): KindEntry(LocalQueue, decode_local_queue),
     ("kueue.x-k8s.io", "ClusterQueue"): KindEntry(ClusterQueue, decode_cluster_queue),
     ("kueue.x-k8s.io", "Topology"): KindEntry(KueueTopology, decode_kueue_topology),
+    ("autoscaling.x-k8s.io", "ProvisioningRequest"): KindEntry(ProvisioningRequest, decode_provisioning_request),
+    ("autoscaling.x-k8s.io", "CapacityBuffer"): KindEntry(CapacityBuffer, decode_capacity_buffer),
     ("inference.networking.k8s.io", "InferencePool"): KindEntry(InferencePool, decode_inference_pool),
     ("inference.networking.x-k8s.io", "InferencePool"): KindEntry(InferencePool, decode_inference_pool),
     ("resource.nvidia.com", "ComputeDomain"): KindEntry(ComputeDomain, decode_compute_domain),
@@ -249,6 +258,7 @@ __all__ = [
     "CSINode",
     "CSINodeDriver",
     "CSIStorageCapacity",
+    "CapacityBuffer",
     "CapacityRange",
     "ClaimRequest",
     "ClaimSpec",
@@ -323,6 +333,8 @@ __all__ = [
     "PodTemplate",
     "PreferredTerm",
     "PriorityClass",
+    "ProvisioningPodSet",
+    "ProvisioningRequest",
     "Quantity",
     "ReplicaSet",
     "ReplicationController",

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...objects import CUSTOM_KINDS, KINDS, group_of
+from ...objects.autoscaling import PARAMETERS
 from ...objects.compute_domain import NUM_NODES_ANNOTATION
 from ...objects.storage import SELECTED_NODE_ANNOTATION
 from .shape import Attributes, Either, Fields, Items, Keyed, Labels, Rewrite, Role, Shape, Text, Texts, as_is, copied
@@ -387,6 +388,21 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     ("kueue.x-k8s.io", "LocalQueue"): {"spec": _f("stopPolicy", clusterQueue=_CLUSTER_QUEUE), "status": _QUEUE_STATUS},
     ("kueue.x-k8s.io", "ClusterQueue"): {"spec": _f("stopPolicy"), "status": _QUEUE_STATUS},
     ("kueue.x-k8s.io", "Topology"): {"spec": _f(levels=Items(_f("nodeLabel")))},
+    ("autoscaling.x-k8s.io", "ProvisioningRequest"): {
+        "spec": _f(
+            provisioningClassName=_DRIVER, podSets=Items(_f("count", podTemplateRef=_f(name=_name("PodTemplate")))),
+            parameters=Labels(frozenset(PARAMETERS)),
+        ),
+        "status": _f(conditions=_CONDITIONS),
+    },
+    ("autoscaling.x-k8s.io", "CapacityBuffer"): {
+        "spec": _f(
+            "replicas percentage",
+            provisioningStrategy=_DRIVER, podTemplateRef=_f(name=_name("PodTemplate")),
+            scalableRef=_f("kind", name=Text("name", key="kind")), limits=_AMOUNTS,
+        ),
+        "status": _f("replicas", conditions=_CONDITIONS),
+    },
     ("inference.networking.k8s.io", "InferencePool"): {"spec": _f(selector=_LABEL_SELECTOR)},
     ("inference.networking.x-k8s.io", "InferencePool"): {"spec": _f(selector=_LABELS)},
     ("resource.nvidia.com", "ComputeDomain"): {
