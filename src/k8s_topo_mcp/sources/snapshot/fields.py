@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...objects import CUSTOM_KINDS, KINDS, group_of
-from ...objects.autoscaling import PARAMETERS
+from ...objects.autoscaling import CONSUME_ANNOTATION, DELAY_ANNOTATION, OLD_CONSUME_ANNOTATION, PARAMETERS
 from ...objects.compute_domain import NUM_NODES_ANNOTATION
 from ...objects.storage import SELECTED_NODE_ANNOTATION
 from .shape import Attributes, Either, Fields, Items, Keyed, Labels, Rewrite, Role, Shape, Text, Texts, as_is, copied
@@ -21,6 +21,9 @@ ANNOTATIONS = frozenset(
     {
         SELECTED_NODE_ANNOTATION,
         NUM_NODES_ANNOTATION,
+        CONSUME_ANNOTATION,
+        OLD_CONSUME_ANNOTATION,
+        DELAY_ANNOTATION,
         "volume.beta.kubernetes.io/storage-class",
         "pv.kubernetes.io/bind-completed",
         "storageclass.kubernetes.io/is-default-class",
