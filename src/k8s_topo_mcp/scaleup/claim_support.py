@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..objects import SemVer
-from .autoscalers import ClaimSupport
+from .autoscaler import ClaimSupport
 from .settings import Settings
 
 FLAG = "enable-dynamic-resource-allocation"

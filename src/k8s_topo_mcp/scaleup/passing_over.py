@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from ..findings import Finding, finding
 from ..objects import Node, Pod
 from ..objects.autoscaling import DELAY_ANNOTATION
+from ..objects.karpenter import NODE_POOL_LABEL
 from ..objects.node_selector import Requirement
 from ..view import ClusterView
 from .obstacle import Certainty, Obstacle, certainty_of
 from .settings import Settings, seconds
 
-NODE_POOL_LABEL = "karpenter.sh/nodepool"
 LOWEST_PRIORITY = "-10"
 """Default of --expendable-pods-priority-cutoff."""
 
