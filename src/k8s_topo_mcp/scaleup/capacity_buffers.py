@@ -8,9 +8,14 @@ these obstacles are the buffer's own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from ..findings import Finding, finding
 from ..objects import CapacityBuffer, Condition
 from ..objects.autoscaling import ACTIVE_CAPACITY
+from ..view import ClusterView
+from .autoscaler import Autoscaler
 from .obstacle import certainty_of
 from .passing_over import Passed
 from .settings import Setting, Settings
@@ -39,6 +44,22 @@ def unmet(buffer: CapacityBuffer, kind: str, settings: Settings | None) -> Passe
     if limited is not None and limited.holds:
         return Passed(_said("BUFFER_LIMITED", buffer, limited), "certain", "more room in the namespace's ResourceQuota, or higher limits")
     return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """How a buffer stands: what keeps it from being held, None where nothing is seen; and how many chunks it is to hold now."""
+
+    buffer: CapacityBuffer
+    unmet: Passed | None
+    chunks: int | None
+
+
+def standings(view: ClusterView, autoscalers: Sequence[Autoscaler]) -> tuple[Standing, ...]:
+    """Every buffer of the cluster, before the autoscaler that would serve it: the one that serves buffers, else the first."""
+    serving = next((entry for entry in autoscalers if _off(entry.kind, entry.settings) is None), next(iter(autoscalers), None))
+    kind, settings = ("", None) if serving is None else (serving.kind, serving.settings)
+    return tuple(Standing(entry, unmet(entry, kind, settings), entry.provisioned) for entry in view.all(CapacityBuffer))
 
 
 def _turned_off(buffer: CapacityBuffer, off: Setting) -> Passed:

@@ -8,6 +8,7 @@ makes one for each attempt of an admission check of its own controller, owned by
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..findings import Finding, finding
 from ..objects import KueueWorkload, Pod, ProvisioningRequest
@@ -85,6 +86,19 @@ def unmet(request: ProvisioningRequest, settings: Settings | None) -> Passed | N
         )
         return Passed(found, "likely", f"an autoscaler that serves class {request.class_name}")
     return Passed(_state("PROVISIONING_REQUEST_WAITS", request, _last(request)), "certain", _next(request))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """How a request stands: what keeps it from its capacity, None where it has it."""
+
+    request: ProvisioningRequest
+    unmet: Passed | None
+
+
+def standings(view: ClusterView, settings: Settings | None) -> tuple[Standing, ...]:
+    """Every request of the cluster; `settings` are Cluster Autoscaler's, None where there is none."""
+    return tuple(Standing(entry, unmet(entry, settings)) for entry in view.all(ProvisioningRequest))
 
 
 def _last(request: ProvisioningRequest) -> str:
