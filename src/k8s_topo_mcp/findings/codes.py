@@ -238,6 +238,8 @@ CODES: dict[str, CodeRow] = dict(
         ),
         _row("GROUP_NOT_WATCHED", "unknown", "group autoscaler", "nothing says that the autoscaler manages the group"),
         _row("GROUP_WITHOUT_MODEL", "pending", "group why", "nobody can say what a new node of the group would be"),
+        _row("NO_NODE_GROUP", "pending", "", "nothing here tells of a node group that could grow"),
+        _row("GROUP_NODES_DIFFER", "pending", "group nodes drivers", "nodes of the group publish different devices; one stands for all"),
         _row("LIMIT_REACHED", "pending", "resource used limit adds", "one more node would pass a limit of the autoscaler"),
         _row("NO_DEVICE_MODEL", "pending", "group devices why", "nobody tells the autoscaler what devices a new node of the group has"),
         _row("NEW_NODE_REFUSED", "pending", "template because reasons", "the pod doesn't fit on an empty new node"),

@@ -26,6 +26,11 @@ class DeviceDemand:
     by_class: frozenset[str] = frozenset()
 
     @property
+    def any(self) -> bool:
+        """Whether it asks for any device, in any way."""
+        return bool(self.classes or self.extended)
+
+    @property
     def claims(self) -> bool:
         """Whether it asks for anything by claims."""
         return bool(self.classes)
@@ -50,6 +55,10 @@ def claim_specs(view: ClusterView, pod: Pod) -> Iterator[ClaimSpec]:
 
 def device_demand(view: ClusterView, pod: Pod) -> DeviceDemand:
     """What a pod asks for; of alternatives the first."""
+    return view.memo(("device demand", pod), lambda: _device_demand(view, pod))
+
+
+def _device_demand(view: ClusterView, pod: Pod) -> DeviceDemand:
     classes: dict[str, int] = {}
     features: set[str] = set()
     for spec in claim_specs(view, pod):

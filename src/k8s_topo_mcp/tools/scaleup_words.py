@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from k8s_topo_mcp.findings import Finding
-from k8s_topo_mcp.rendering import age, quoted
+from k8s_topo_mcp.rendering import age, fold, quoted
 
 EFFECTS = {
     "skipped": "it skips pods with claims",
@@ -101,6 +101,13 @@ def _nodes(found: Finding) -> tuple[str, str]:
             return f"group {value('group')} in the care of {value('autoscaler')}", "nothing here says that it is"
         case "GROUP_WITHOUT_MODEL":
             return f"a model of a new node of group {value('group')}", f"there is none: {quoted(value('why'), 140)}"
+        case "NO_NODE_GROUP":
+            return "a node group", "nothing here tells of one"
+        case "GROUP_NODES_DIFFER":
+            return (
+                f"nodes of group {value('group')} with the same devices",
+                f"they publish different ones of {value('drivers')}: {fold(_listed(found, 'nodes'))}; the autoscaler takes one for all",
+            )
         case "NO_DEVICE_MODEL":
             return f"{value('devices')} on a new node of group {value('group')}", f"nobody says that it has them: {value('why')}"
         case "NEW_NODE_REFUSED":
@@ -168,6 +175,11 @@ def _requests(found: Finding) -> tuple[str, str]:
             return buffer, f"nobody here is known to serve its strategy {value('strategy')}"
         case _:
             return "", ""
+
+
+def _listed(found: Finding, name: str) -> tuple[str, ...]:
+    entry = found.values[name]
+    return entry if isinstance(entry, tuple) else (str(entry),)
 
 
 def _program(found: Finding) -> str:
