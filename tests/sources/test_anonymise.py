@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from k8s_topo_mcp.cli import main
-from k8s_topo_mcp.objects import Node, Pod, ResourceSlice
+from k8s_topo_mcp.objects import ClusterAutoscalerStatus, Deployment, MachineDeployment, Node, Pod, ResourceSlice
+from k8s_topo_mcp.objects.cluster_api import MAX_SIZE
 from k8s_topo_mcp.sources.snapshot import load_raw, view_of
 from k8s_topo_mcp.sources.snapshot.alias_table import read
 from k8s_topo_mcp.sources.snapshot.aliases import Aliases, is_plain
@@ -259,3 +260,53 @@ def test_names_that_come_one_by_one_keep_what_they_got() -> None:
     first = [aliases.alias("node", name) for name in ("b", "a", "b-1", "default", "7")]
     assert first == ["node-1", "node-2", "node-1-1", "default", "7"]
     assert aliases.alias("value", "a") == "node-2"
+
+
+STATUS = """\
+time: "2026-11-29T04:28:19Z"
+autoscalerStatus: Running
+nodeGroups:
+- name: red-gpu-asg
+  health: {status: Healthy, cloudProviderTarget: 3, minSize: 1, maxSize: 3}
+  scaleUp: {status: Backoff, backoffInfo: {errorCode: QUOTA, errorMessage: "Instance 'red-gpu-asg-x7' failed in acme.internal"}}
+- name: MachineDeployment/team-red/red-gpu-asg
+"""
+
+
+def test_what_an_autoscaler_says_and_was_told_keeps_its_meaning_under_aliases() -> None:
+    container = {
+        "name": "ca",
+        "image": "registry.acme.com/cluster-autoscaler:v1.36.1",
+        "args": ["--nodes=1:3:red-gpu-asg", "--max-nodes-total=10", "--namespace=team-red", "--expander=least-waste"],
+    }
+    annotations = {
+        "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": "5",
+        "capacity.cluster-autoscaler.kubernetes.io/memory": "128G",
+        "capacity.cluster-autoscaler.kubernetes.io/labels": "acme.com/pool=red-gpu-asg,tier=3",
+        "capacity.cluster-autoscaler.kubernetes.io/taints": "acme.com/pool=red-gpu-asg:NoSchedule",
+    }
+    group = item("MachineDeployment", "red-gpu-asg", "cluster.x-k8s.io/v1beta1", spec={"clusterName": "acme-prod"})
+    group["metadata"] |= {"namespace": "team-red", "annotations": annotations}
+    status = item("ConfigMap", "cluster-autoscaler-status", data={"status": STATUS}, metadata={"namespace": "kube-system"})
+    spec = {"template": {"spec": {"containers": [container]}}}
+    program = item("Deployment", "ca", "apps/v1", spec=spec, metadata={"namespace": "kube-system"})
+    found = hidden(status, program, group, item("ConfigMap", "app", data={"status": "red"}), item("Namespace", "team-red"))
+    text = json.dumps(found)
+    assert "red" not in text.replace("registered", "").replace("required", "")
+    assert "acme" not in text.replace("acme.com/pool", "")
+    view = view_of(found, "x")
+    (read_back,) = view.all(ClusterAutoscalerStatus)
+    (machines,) = view.all(MachineDeployment)
+    (deployment,) = view.all(Deployment)
+    alias = read_back.groups[0].name
+    assert [entry.name for entry in read_back.groups] == [alias, machines.group_id]
+    assert machines.name == alias
+    assert (read_back.groups[0].max_size, read_back.groups[0].scale_up.error_code) == (3, "QUOTA")
+    assert machines.size(MAX_SIZE) == 5
+    assert machines.capacity["memory"] == "128G"
+    assert machines.capacity["labels"] == f"acme.com/pool={alias},tier=3"
+    assert machines.capacity["taints"] == f"acme.com/pool={alias}:NoSchedule"
+    assert deployment.autoscaler is not None
+    assert deployment.autoscaler.words == (
+        f"--nodes=1:3:{alias}", "--max-nodes-total=10", f"--namespace={machines.namespace}", "--expander=least-waste",
+    )  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 import k8s_topo_mcp.objects
 from k8s_topo_mcp.objects import KINDS, decode
 from k8s_topo_mcp.sources.snapshot.fields import ANNOTATIONS, KEPT, kept
-from k8s_topo_mcp.sources.snapshot.shape import Attributes, Either, Fields, Items, Keyed, Labels, Shape, Text, Texts
+from k8s_topo_mcp.sources.snapshot.shape import Attributes, Either, Fields, Flags, Items, Keyed, Labels, Shape, Text, Texts, Where
 from tests.sources.canaries import CANARIES, planted
 
 ROOT = Path(__file__).parents[2]
@@ -92,6 +92,8 @@ def test_the_table_has_every_field_that_a_decoder_names() -> None:
     }  # fmt: skip
     read: set[str] = set()
     for path in Path(k8s_topo_mcp.objects.__file__).parent.glob("*.py"):
+        if path.name == "autoscaler_status.py":
+            continue  # its fields stand inside one text
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in reading:
                 read |= {entry.value for entry in call.args[1:] if isinstance(entry, ast.Constant) and isinstance(entry.value, str)}
@@ -123,6 +125,9 @@ def names(shape: Shape, seen: set[int]) -> Iterator[str]:
             yield from names(shape.shape, seen)
         case Either():
             yield from names(shape.fields, seen)
+        case Where():
+            yield from names(shape.then, seen)
+            yield from names(shape.otherwise, seen)
         case _:
             return
 
@@ -131,7 +136,8 @@ NUMBERS = frozenset(
     """
     generation tolerationSeconds weight maxSkew minDomains hostPort containerPort exitCode restartCount priority resourceSliceCount count
     deprecatedCount minCount minGroupCount replicas readyReplicas parallelism completions desiredNumberScheduled numberReady ready active
-    succeeded failed leaseDurationSeconds disruptionsAllowed currentHealthy desiredHealthy numNodes numOfHosts size value int
+    succeeded failed leaseDurationSeconds disruptionsAllowed currentHealthy desiredHealthy numNodes numOfHosts size value int percentage
+    weight minValues nodes
     """.split()
 )
 BOOLEANS = frozenset(
@@ -164,6 +170,10 @@ def full(shape: Shape, key: str = "", above: str = "", depth: int = 0) -> Any:
             return {"model": {"string": "A"}, "index": {"int": 3}, "names": {"strings": ["a", "b"]}}
         case Either():
             return full(shape.fields, key, above, depth + 1)
+        case Where():
+            return full(shape.otherwise, key, above, depth + 1)
+        case Flags():
+            return ["--v=4"]
         case Texts():
             return ["1", "2"] if key in AMOUNTS else ["one", "two"]
         case Text():

@@ -16,6 +16,32 @@ from .affinity import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
+from .autoscaler_program import AutoscalerProgram
+from .autoscaler_status import (
+    Activity,
+    ClusterAutoscalerStatus,
+    GroupStatus,
+    NodeCounts,
+    StatusText,
+    decode_autoscaler_status,
+    is_status,
+)
+from .autoscaling import (
+    CapacityBuffer,
+    ProvisioningPodSet,
+    ProvisioningRequest,
+    decode_capacity_buffer,
+    decode_provisioning_request,
+)
+from .cluster_api import (
+    MachineDeployment,
+    MachineGroup,
+    MachinePool,
+    MachineSet,
+    decode_machine_deployment,
+    decode_machine_pool,
+    decode_machine_set,
+)
 from .compute_domain import (
     COMPUTE_DOMAIN_LABEL,
     ComputeDomain,
@@ -29,6 +55,15 @@ from .container import NO_RESOURCES, Container, ContainerClaim, ContainerPort, C
 from .decoding import DecodeError, Json, string
 from .event import Event, decode_event
 from .inference import InferencePool, decode_inference_pool
+from .karpenter import (
+    NodeClaim,
+    NodeClaimSpec,
+    NodeOverlay,
+    NodePool,
+    decode_node_claim,
+    decode_node_overlay,
+    decode_node_pool,
+)
 from .kueue import (
     ClusterQueue,
     KueueTopology,
@@ -208,6 +243,14 @@ KINDS: Mapping[tuple[str, str], KindEntry] = {
     ("kueue.x-k8s.io", "LocalQueue"): KindEntry(LocalQueue, decode_local_queue),
     ("kueue.x-k8s.io", "ClusterQueue"): KindEntry(ClusterQueue, decode_cluster_queue),
     ("kueue.x-k8s.io", "Topology"): KindEntry(KueueTopology, decode_kueue_topology),
+    ("autoscaling.x-k8s.io", "ProvisioningRequest"): KindEntry(ProvisioningRequest, decode_provisioning_request),
+    ("autoscaling.x-k8s.io", "CapacityBuffer"): KindEntry(CapacityBuffer, decode_capacity_buffer),
+    ("karpenter.sh", "NodePool"): KindEntry(NodePool, decode_node_pool),
+    ("karpenter.sh", "NodeClaim"): KindEntry(NodeClaim, decode_node_claim),
+    ("karpenter.sh", "NodeOverlay"): KindEntry(NodeOverlay, decode_node_overlay),
+    ("cluster.x-k8s.io", "MachineDeployment"): KindEntry(MachineDeployment, decode_machine_deployment),
+    ("cluster.x-k8s.io", "MachineSet"): KindEntry(MachineSet, decode_machine_set),
+    ("cluster.x-k8s.io", "MachinePool"): KindEntry(MachinePool, decode_machine_pool),
     ("inference.networking.k8s.io", "InferencePool"): KindEntry(InferencePool, decode_inference_pool),
     ("inference.networking.x-k8s.io", "InferencePool"): KindEntry(InferencePool, decode_inference_pool),
     ("resource.nvidia.com", "ComputeDomain"): KindEntry(ComputeDomain, decode_compute_domain),
@@ -216,20 +259,34 @@ KINDS: Mapping[tuple[str, str], KindEntry] = {
 }
 
 
+CONFIG_MAP = ("", "ConfigMap")
+AUTOSCALER_STATUS = KindEntry(ClusterAutoscalerStatus, decode_autoscaler_status)
+"""Not in KINDS: of all ConfigMaps this one is read, by its name, and nothing of any other."""
+
+
 def group_of(api_version: str) -> str:
     """The API group of an apiVersion ("" for core)."""
     return api_version.rpartition("/")[0]
 
 
+def entry_of(group: str, kind: str, item: Json) -> KindEntry | None:
+    """How an object of this group and kind is read; None for one that isn't."""
+    if (group, kind) == CONFIG_MAP:
+        return AUTOSCALER_STATUS if is_status(item) else None
+    return KINDS.get((group, kind))
+
+
 def decode(item: Json) -> ApiObject | None:
     """One object of the API server, or None for a kind that isn't read. Raises DecodeError for a field that can't be."""
-    entry = KINDS.get((group_of(string(item, "apiVersion")), string(item, "kind")))
+    entry = entry_of(group_of(string(item, "apiVersion")), string(item, "kind"), item)
     return None if entry is None else entry.decode(item)
 
 
 __all__ = [
     "ADMIN_ACCESS_LABEL",
+    "AUTOSCALER_STATUS",
     "COMPUTE_DOMAIN_LABEL",
+    "CONFIG_MAP",
     "CUSTOM_KINDS",
     "DEFAULT_SCHEDULER",
     "EXTENDED_RESOURCE_CLAIM_ANNOTATION",
@@ -239,19 +296,23 @@ __all__ = [
     "NO_RESOURCES",
     "OWNERS",
     "POD_CLAIM_ANNOTATION",
+    "Activity",
     "Affinity",
     "Allocation",
     "ApiObject",
     "Attribute",
     "AttributeBinding",
     "AttributeValue",
+    "AutoscalerProgram",
     "CSIDriver",
     "CSINode",
     "CSINodeDriver",
     "CSIStorageCapacity",
+    "CapacityBuffer",
     "CapacityRange",
     "ClaimRequest",
     "ClaimSpec",
+    "ClusterAutoscalerStatus",
     "ClusterQueue",
     "CompositePodGroup",
     "ComputeDomain",
@@ -289,6 +350,7 @@ __all__ = [
     "ExtendedResourceClaim",
     "ExtendedResourceMapping",
     "GroupSpec",
+    "GroupStatus",
     "GroupTemplate",
     "InferencePool",
     "Job",
@@ -301,11 +363,20 @@ __all__ = [
     "LimitRange",
     "LimitRangeItem",
     "LocalQueue",
+    "MachineDeployment",
+    "MachineGroup",
+    "MachinePool",
+    "MachineSet",
     "Metadata",
     "Namespace",
     "Node",
     "NodeAffinity",
     "NodeAllocatableClaim",
+    "NodeClaim",
+    "NodeClaimSpec",
+    "NodeCounts",
+    "NodeOverlay",
+    "NodePool",
     "NodeSelection",
     "NodeSelector",
     "NodeSelectorTerm",
@@ -323,6 +394,8 @@ __all__ = [
     "PodTemplate",
     "PreferredTerm",
     "PriorityClass",
+    "ProvisioningPodSet",
+    "ProvisioningRequest",
     "Quantity",
     "ReplicaSet",
     "ReplicationController",
@@ -337,6 +410,7 @@ __all__ = [
     "Selector",
     "SemVer",
     "StatefulSet",
+    "StatusText",
     "StorageClass",
     "Taint",
     "Timestamp",
@@ -349,6 +423,7 @@ __all__ = [
     "WorkloadReference",
     "Write",
     "decode",
+    "entry_of",
     "find_condition",
     "group_of",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from sys import intern
 from typing import Any, ClassVar, TypeVar, cast
 
+from .autoscaler_program import AutoscalerProgram, decode_autoscaler
 from .condition import Condition, decode_condition, find_condition
 from .decoding import DecodeError, Json, boolean, each, integer, mapping, nested, optional_integer, string, string_map, strings
 from .label_selector import LabelSelector, decode_label_selector
@@ -58,9 +59,11 @@ class Owner(ApiObject):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Deployment(Owner):
-    """apps Deployment."""
+    """apps Deployment; `autoscaler` is what it runs if that is a node autoscaler."""
 
     KIND: ClassVar[str] = "Deployment"
+
+    autoscaler: AutoscalerProgram | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -215,7 +218,16 @@ def _replicated(kind: type[T], selector: Callable[[Json], LabelSelector | None] 
     return decode
 
 
-decode_deployment = _replicated(Deployment)
+_decode_plain_deployment = _replicated(Deployment)
+
+
+def decode_deployment(item: Json) -> Deployment:
+    """A Deployment out of its JSON."""
+    found = _decode_plain_deployment(item)
+    program = decode_autoscaler(mapping(mapping(mapping(item, "spec"), "template"), "spec"))
+    return found if program is None else replace(found, autoscaler=program)
+
+
 decode_replica_set = _replicated(ReplicaSet)
 decode_stateful_set = _replicated(StatefulSet)
 decode_replication_controller = _replicated(ReplicationController, lambda spec: LabelSelector(string_map(spec, "selector")))

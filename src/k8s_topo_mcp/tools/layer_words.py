@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.rendering import age, fold, quoted
+from k8s_topo_mcp.tools import scaleup_words
 
 WHY = {
     "not registered": "driver {driver} isn't registered with the kubelet",
@@ -163,7 +164,7 @@ def _waiting(found: Finding) -> tuple[str, str]:
         case "SCHEDULER_UNKNOWN":
             return f"scheduler {value('scheduler')}", "there is no sign of it: no Lease, no event, no pod that it has bound"
         case _:
-            return "", ""
+            return scaleup_words.phrase(found)
 
 
 def source(found: Finding) -> str:

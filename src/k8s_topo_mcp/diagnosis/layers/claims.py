@@ -13,10 +13,10 @@ from ...findings import Finding
 from ...objects import Pod
 from ...view import ClusterView
 from ...view.indices import events_of, lease
+from ...view.leases import is_live
 from ..evidence import Absent, Advice, Evidence, Held, said
 from . import compute_domain
 from .refusals import refused
-from .schedulers import is_live
 
 REASON = "FailedResourceClaimCreation"
 COMPONENT = "resource_claim"

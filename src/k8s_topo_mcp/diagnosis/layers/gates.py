@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from ...findings import finding
 from ...objects import Pod
+from ...queueing.admission import KUEUE, workload_of_pod
 from ...view import ClusterView
-from ...view.indices import owners_of
 from ..evidence import Absent, Evidence, Held, Remover, stated
-from . import queue
 
 REMOVERS = {
     "kueue.x-k8s.io/admission": "Kueue, when it admits the pod's Workload",
@@ -27,14 +26,14 @@ def look(view: ClusterView, pod: Pod) -> Held | None:
         return None
     found = finding("SCHEDULING_GATED", pod.ref, "spec.schedulingGates", gates=pod.scheduling_gates)
     known: list[Evidence] = [Remover(gate, REMOVERS[gate]) for gate in pod.scheduling_gates if gate in REMOVERS]
-    if any(gate.startswith(queue.KUEUE) for gate in pod.scheduling_gates):
+    if any(gate.startswith(KUEUE) for gate in pod.scheduling_gates):
         known.append(_workload(view, pod))
     return Held(found, tuple(known))
 
 
 def _workload(view: ClusterView, pod: Pod) -> Evidence:
     """What Kueue's Workload says, where it isn't what holds the pod."""
-    workload = queue.workload_of(view, (pod.ref, *owners_of(view, pod)), pod.metadata.labels.get(queue.POD_GROUP_LABEL, ""))
+    workload = workload_of_pod(view, pod)
     admitted = workload.condition("Admitted") if workload is not None else None
     if workload is None:
         return Absent("no Workload of Kueue is made for this pod here: is Kueue running, and does it manage this namespace?")

@@ -1,8 +1,7 @@
 """Does anybody schedule this pod? Its scheduler's Lease, and signs of life of another scheduler.
 
 kube-scheduler holds Lease kube-system/kube-scheduler while it leads (leader election, k8s.io/client-go tools/leaderelection: 15 s, renewed
-every 2 s); one that runs without election has none. A Lease is judged against the youngest renewal of any Lease of the same list, as a
-large snapshot may be older than its own clock. Another scheduler is seen by its Lease, its events, or pods that it has bound.
+every 2 s); one that runs without election has none. Another scheduler is seen by its Lease, its events, or pods that it has bound.
 """
 
 from __future__ import annotations
@@ -11,10 +10,8 @@ from ...findings import finding
 from ...objects import DEFAULT_SCHEDULER, Event, Lease, Pod
 from ...view import ClusterView
 from ...view.indices import lease
+from ...view.leases import is_live
 from ..evidence import Held, age_of
-
-SLACK = 60.0
-"""Seconds that a renewal may lie back beyond the Lease's own duration: lists take time, clocks differ."""
 
 
 def look(view: ClusterView, pod: Pod) -> Held | None:
@@ -30,22 +27,6 @@ def look(view: ClusterView, pod: Pod) -> Held | None:
     if not view.count(Lease) or not view.can_read("Lease") or _seen(view, pod.scheduler_name):
         return None
     return Held(finding("SCHEDULER_UNKNOWN", pod.ref, "spec.schedulerName", scheduler=pod.scheduler_name))
-
-
-def is_live(view: ClusterView, held: Lease) -> bool:
-    """Whether somebody held the Lease when it was read."""
-    if not held.holder or held.renewed is None:
-        return False
-    return _read_at(view) <= held.renewed + (held.duration_seconds or 15) + SLACK
-
-
-def _newest(leases: tuple[Lease, ...]) -> float:
-    return max((entry.renewed for entry in leases if entry.renewed is not None), default=0.0)
-
-
-def _read_at(view: ClusterView) -> float:
-    """When Leases were read: the youngest renewal; the view's own moment where there is but one Lease."""
-    return view.shared(Lease, _newest) if view.count(Lease) > 1 else view.now
 
 
 def _components(events: tuple[Event, ...]) -> frozenset[str]:

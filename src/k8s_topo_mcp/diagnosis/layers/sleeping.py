@@ -14,8 +14,8 @@ from math import sqrt
 from ...objects import DEFAULT_SCHEDULER, Node, Pod, ResourceSlice
 from ...view import ClusterView
 from ...view.indices import claims_of, events_of, lease
+from ...view.leases import is_live
 from ..evidence import Attempt, Changed, Evidence, Queued, age_of
-from .schedulers import is_live
 
 BACKOFF = 10.0
 FLUSH = 300.0

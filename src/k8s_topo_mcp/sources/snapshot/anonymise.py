@@ -16,6 +16,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from ...objects.autoscaler_program import NAMING_FLAGS
+from ...objects.autoscaler_status import written_anew
+from ...objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE
 from .aliases import Aliases, is_plain
 from .fields import kept
 from .shape import Role
@@ -27,7 +30,11 @@ KEPT_LABELS = frozenset(
     beta.kubernetes.io/instance-type karpenter.sh/capacity-type cloud.google.com/gke-accelerator cloud.google.com/gke-tpu-accelerator
     cloud.google.com/gke-tpu-topology resource.kubernetes.io/admin-access pod-security.kubernetes.io/enforce
     """.split()
-)
+) | {MIN_SIZE, MAX_SIZE, *(CAPACITY + key for key in ("cpu", "memory", "ephemeral-disk", "maxPods", "gpu-type", "gpu-count", "dra-driver"))}
+_PAIRS = frozenset((CAPACITY + "labels", CAPACITY + "taints"))
+"""Annotations that hold "key=value,…": labels, or taints with ":effect"."""
+_VALUE_PARTS = re.compile(r"[^=:,;\s]+")
+_WORD_OF_FLAGS = frozenset("asg mig label tag clusterapi namePrefix min max namespace clusterName".split())
 VENDORS = frozenset("nvidia amd intel rocm habana google tpu aws neuron mellanox xilinx kubernetes sigs k8s gke eks".split())
 _HARDWARE = re.compile(r"(?:^|\.)(?:nvidia|amd|intel|habana|mellanox|xilinx)\.(?:com|ai)/|^feature\.node\.kubernetes\.io/")
 _MAKER = re.compile(r"(?:^|\.)(?:nvidia|amd|intel|google|habana)\.(?:com|ai)\Z")
@@ -133,6 +140,35 @@ class Anonymiser:
                 return "_".join(self.aliases.alias("id" if _UUID.fullmatch(part) else "host", part) for part in text.split("_"))
             case "message":
                 return self._message(text)
+            case "flag":
+                return self._flag(text)
+            case "status":
+                return written_anew(text, self._group_name, self._message)
+
+    def _flag(self, text: str) -> str:
+        """A flag of an autoscaler: names in its value under aliases, everything else as it is."""
+        name, given, value = text.partition("=")
+        if not given or name.lstrip("-") not in NAMING_FLAGS:
+            return text
+        return name + given + _VALUE_PARTS.sub(lambda found: self._flag_word(found[0]), value)
+
+    def _flag_word(self, word: str) -> str:
+        return word if word in _WORD_OF_FLAGS or "k8s.io" in word else self._label("", word)
+
+    def _group_name(self, text: str) -> str:
+        """A node group's name; Cluster API's is "Kind/namespace/name"."""
+        kind, namespace, name = (*text.split("/"), "", "")[:3]
+        if text.count("/") == 2 and kind.startswith("Machine"):
+            return f"{kind}/{self.aliases.alias('ns', namespace)}/{self._name(kind, name)}"
+        return self._label("", text)
+
+    def _pairs(self, text: str) -> str:
+        parts: list[str] = []
+        for pair in text.split(","):
+            key, equals, rest = pair.partition("=")
+            value, colon, effect = rest.partition(":")
+            parts.append(f"{key}{equals}{self._label(key, value) if value else ''}{colon}{effect}")
+        return ",".join(parts)
 
     def _cel(self, text: str) -> str:
         if self.aliases.collecting:
@@ -171,6 +207,8 @@ class Anonymiser:
     def _label(self, key: str, text: str) -> str:
         if key in KEPT_LABELS or is_plain(text):
             return text
+        if key in _PAIRS:
+            return self._pairs(text)
         if _HARDWARE.search(key):
             return self._identities(text)
         if (known := self.aliases.known(text)) is not None:

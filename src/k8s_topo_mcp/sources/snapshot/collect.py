@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ...objects import KINDS, ApiObject, DecodeError, Event, Json, Timestamp, group_of
+from ...objects import ApiObject, DecodeError, Event, Json, Timestamp, entry_of, group_of
 from ...objects.decoding import parse_time
 from ...releases import VersionError, parse_gates, read_server_version
 from ...releases.evidence import SINCE, Served
@@ -83,7 +83,7 @@ class Collection:
         if (group, kind) == (INFO_GROUP, INFO_KIND):
             self._info(f"{name} ({item.place()})", source)
             return 1
-        entry = KINDS.get((group, kind))
+        entry = entry_of(group, kind, source)
         served = (group, api_version.rpartition("/")[2], kind)
         if served in SINCE:
             self.served.add(served)

@@ -1,9 +1,10 @@
 """The fields of each kind that the decoders in `objects/` read: all that a snapshot of ours holds.
 
-Not in here, hence never written: environment, arguments, commands, images (but those of DaemonSets, by which a driver is recognised),
-probes, annotations (but those that a rule reads), managed fields (but who wrote which part when, of kinds that have no other sign of a
-change), what a program said when it ended, opaque device configuration, and every
-kind that isn't decoded: secrets, config maps, service accounts, RBAC objects. A test holds this table against the decoders.
+Not in here, hence never written: environment, arguments, commands (but known flags and two variables of node autoscalers), images (but
+those of DaemonSets, by which a driver is recognised, and of node autoscalers), probes, annotations (but those that a rule reads), managed
+fields (but who wrote which part when, of kinds that have no other sign of a change), what a program said when it ended, opaque device
+configuration, and every kind that isn't decoded: secrets, config maps (but Cluster Autoscaler's status, by its name), service accounts,
+RBAC objects. A test holds this table against the decoders.
 """
 
 from __future__ import annotations
@@ -11,19 +12,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...objects import CUSTOM_KINDS, KINDS, group_of
+from ...objects import CONFIG_MAP, CUSTOM_KINDS, KINDS, entry_of, group_of
+from ...objects.autoscaler_program import VARIABLES, kept_words, program_of
+from ...objects.autoscaling import CONSUME_ANNOTATION, DELAY_ANNOTATION, OLD_CONSUME_ANNOTATION, PARAMETERS
+from ...objects.cluster_api import ANNOTATIONS as MACHINE_GROUP_ANNOTATIONS
+from ...objects.cluster_api import OWNER_KIND, OWNER_NAME
 from ...objects.compute_domain import NUM_NODES_ANNOTATION
+from ...objects.karpenter import DRA_DRIVERS_ANNOTATION
 from ...objects.storage import SELECTED_NODE_ANNOTATION
-from .shape import Attributes, Either, Fields, Items, Keyed, Labels, Rewrite, Role, Shape, Text, Texts, as_is, copied
+from .shape import Attributes, Either, Fields, Flags, Items, Keyed, Labels, Rewrite, Role, Shape, Text, Texts, Where, as_is, copied
 
 ANNOTATIONS = frozenset(
     {
         SELECTED_NODE_ANNOTATION,
         NUM_NODES_ANNOTATION,
+        CONSUME_ANNOTATION,
+        OLD_CONSUME_ANNOTATION,
+        DELAY_ANNOTATION,
         "volume.beta.kubernetes.io/storage-class",
         "pv.kubernetes.io/bind-completed",
         "storageclass.kubernetes.io/is-default-class",
         "storageclass.beta.kubernetes.io/is-default-class",
+        OWNER_KIND,
+        OWNER_NAME,
+        DRA_DRIVERS_ANNOTATION,
+        *MACHINE_GROUP_ANNOTATIONS,
     }
 )
 """The annotations that a rule reads."""
@@ -64,7 +77,7 @@ _WRITES = Items(
     )
 )
 _READ_WRITES = frozenset(
-    {"Node", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "ResourceQuota", "LimitRange", "PriorityClass", "DaemonSet"}
+    {"Node", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "ResourceQuota", "LimitRange", "PriorityClass", "DaemonSet", "NodePool"}
 )
 """Kinds of which `decode_metadata` reads the managed fields."""
 
@@ -109,6 +122,9 @@ _CONTAINER = _f(
     volumeMounts=Items(_f(bindMountOptions=Texts()), worth=frozenset()),
 )
 _IMAGED = Fields({**_CONTAINER.fields, "image": Text("image")})
+_WORDS = Flags(kept_words)
+_AUTOSCALER = Fields({**_IMAGED.fields, "command": _WORDS, "args": _WORDS, "env": Items(_f("name value"), named=VARIABLES)})
+_RECOGNISED = Where(program_of, _AUTOSCALER, _CONTAINER)
 _DISK = _f("readOnly", **dict.fromkeys(("pdName", "volumeID", "diskName", "iqn"), Text("handle")))
 _VOLUME = _f(
     name=Text("volume"),
@@ -124,7 +140,7 @@ _POD_CLAIM = _f(
 )  # fmt: skip
 
 
-def _pod_spec(container: Fields = _CONTAINER, volume: Fields = _VOLUME) -> Fields:
+def _pod_spec(container: Fields | Where = _CONTAINER, volume: Fields = _VOLUME) -> Fields:
     containers = Items(container)
     return _f(
         "schedulerName priority preemptionPolicy hostNetwork hostUsers restartPolicy",
@@ -268,7 +284,7 @@ _WORKLOAD = _f(
 )  # fmt: skip
 
 
-def _template(container: Fields = _CONTAINER, volume: Fields = _VOLUME) -> Fields:
+def _template(container: Fields | Where = _CONTAINER, volume: Fields = _VOLUME) -> Fields:
     return _f(metadata=_f(labels=_LABELS, annotations=Labels(ANNOTATIONS), finalizers=Texts()), spec=_pod_spec(container, volume))
 
 
@@ -327,6 +343,10 @@ _QUOTA = _f(
     hard=_AMOUNTS, scopes=Texts(),
     scopeSelector=_f(matchExpressions=Items(_f("scopeName operator", values=Texts("cluster scoped", detail="PriorityClass")))),
 )  # fmt: skip
+_NODE_CLAIM = _f(
+    requirements=Items(_f("key operator minValues", values=Texts("label", key="key"))),
+    taints=Items(_TAINT), startupTaints=Items(_TAINT), nodeClassRef=_f("kind", name=_name("NodeClass", "cluster scoped")),
+)  # fmt: skip
 _POLICIES = _f("type", max=_AMOUNTS, min=_AMOUNTS, default=_AMOUNTS, defaultRequest=_AMOUNTS)
 
 _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
@@ -345,7 +365,10 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     ("", "ResourceQuota"): {"spec": _QUOTA, "status": _f(hard=_AMOUNTS, used=_AMOUNTS)},
     ("", "LimitRange"): {"spec": _f(limits=Items(_POLICIES))},
     ("", "ReplicationController"): {"spec": _f("replicas", selector=_LABELS, template=_TEMPLATE), "status": _OWNER_STATUS},
-    ("apps", "Deployment"): {"spec": _REPLICATED, "status": _OWNER_STATUS},
+    ("apps", "Deployment"): {
+        "spec": _f("replicas", selector=_LABEL_SELECTOR, template=_template(_RECOGNISED)),
+        "status": _OWNER_STATUS,
+    },
     ("apps", "ReplicaSet"): {"spec": _REPLICATED, "status": _OWNER_STATUS},
     ("apps", "StatefulSet"): {"spec": _REPLICATED, "status": _OWNER_STATUS},
     ("apps", "DaemonSet"): {"spec": _f(selector=_LABEL_SELECTOR, template=_template(_IMAGED, _MOUNTED)), "status": _OWNER_STATUS},
@@ -387,6 +410,47 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     ("kueue.x-k8s.io", "LocalQueue"): {"spec": _f("stopPolicy", clusterQueue=_CLUSTER_QUEUE), "status": _QUEUE_STATUS},
     ("kueue.x-k8s.io", "ClusterQueue"): {"spec": _f("stopPolicy"), "status": _QUEUE_STATUS},
     ("kueue.x-k8s.io", "Topology"): {"spec": _f(levels=Items(_f("nodeLabel")))},
+    ("autoscaling.x-k8s.io", "ProvisioningRequest"): {
+        "spec": _f(
+            provisioningClassName=_DRIVER, podSets=Items(_f("count", podTemplateRef=_f(name=_name("PodTemplate")))),
+            parameters=Labels(frozenset(PARAMETERS)),
+        ),
+        "status": _f(conditions=_CONDITIONS),
+    },
+    ("autoscaling.x-k8s.io", "CapacityBuffer"): {
+        "spec": _f(
+            "replicas percentage",
+            provisioningStrategy=_DRIVER, podTemplateRef=_f(name=_name("PodTemplate")),
+            scalableRef=_f("kind", name=Text("name", key="kind")), limits=_AMOUNTS,
+        ),
+        "status": _f("replicas", conditions=_CONDITIONS),
+    },
+    ("karpenter.sh", "NodePool"): {
+        "spec": _f(
+            "weight replicas",
+            template=_f(metadata=_f(labels=_LABELS), spec=_NODE_CLAIM), limits=_AMOUNTS,
+        ),
+        "status": _f("nodes", resources=_AMOUNTS, conditions=_CONDITIONS),
+    },
+    ("karpenter.sh", "NodeClaim"): {
+        "spec": Fields({**_NODE_CLAIM.fields, "resources": _f(requests=_AMOUNTS)}),
+        "status": _f(nodeName=_NODE, providerID=Text("provider"), capacity=_AMOUNTS, allocatable=_AMOUNTS, conditions=_CONDITIONS),
+    },
+    ("karpenter.sh", "NodeOverlay"): {
+        "spec": _f("weight", requirements=Items(_REQUIREMENT), capacity=_AMOUNTS),
+        "status": _f(conditions=_CONDITIONS),
+    },
+    **{
+        ("cluster.x-k8s.io", kind): {
+            "spec": _f(
+                "replicas",
+                clusterName=_name("Cluster"),
+                template=_f(metadata=_f(labels=_LABELS), spec=_f(taints=Items(_TAINT), failureDomain=Text("label"))),
+            ),
+            "status": _f("readyReplicas"),
+        }
+        for kind in ("MachineDeployment", "MachineSet", "MachinePool")
+    },
     ("inference.networking.k8s.io", "InferencePool"): {"spec": _f(selector=_LABEL_SELECTOR)},
     ("inference.networking.x-k8s.io", "InferencePool"): {"spec": _f(selector=_LABELS)},
     ("resource.nvidia.com", "ComputeDomain"): {
@@ -400,7 +464,10 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
 _OWN_NAMES: Mapping[str, Text] = {
     "Node": _NODE, "CSINode": _NODE, "Namespace": _NAMESPACE, "DeviceClass": _DRIVER, "CSIDriver": _DRIVER,
     **dict.fromkeys(
-        ("PriorityClass", "StorageClass", "ClusterQueue", "Topology", "DeviceTaintRule", "ResourceSlice"),
+        (
+            "PriorityClass", "StorageClass", "ClusterQueue", "Topology", "DeviceTaintRule", "ResourceSlice", "NodePool", "NodeClaim",
+            "NodeOverlay",
+        ),
         Text("cluster scoped", key="", detail=""),
     ),
 }  # fmt: skip
@@ -420,9 +487,23 @@ def _shape(group: str, kind: str) -> Fields:
 KEPT: Mapping[tuple[str, str], Fields] = {key: _shape(*key) for key in KINDS}
 """The shape of every kind that is read."""
 
+AUTOSCALER_STATUS = Fields(
+    {
+        "apiVersion": _P,
+        "kind": _P,
+        "metadata": _metadata(_P, namespaced=True),
+        "data": Fields({"status": Text("status")}),
+    }
+)
+"""Of the one ConfigMap that is read."""
+
 
 def kept(item: Mapping[str, Any], rewrite: Rewrite = as_is) -> dict[str, Any] | None:
     """What a snapshot holds of an object, None for a kind that it doesn't hold."""
     version, kind = item.get("apiVersion"), item.get("kind")
-    shape = KEPT.get((group_of(version), kind)) if isinstance(version, str) and isinstance(kind, str) else None
-    return None if shape is None else copied(item, shape, rewrite)
+    if not isinstance(version, str) or not isinstance(kind, str):
+        return None
+    group = group_of(version)
+    if entry_of(group, kind, item) is None:
+        return None
+    return copied(item, AUTOSCALER_STATUS if (group, kind) == CONFIG_MAP else KEPT[group, kind], rewrite)

@@ -6,7 +6,7 @@ rides along inside a field. The role of a text says what a name in it would have
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
@@ -14,11 +14,12 @@ Json = Mapping[str, Any]
 
 Role = Literal[
     "plain", "term", "name", "uid", "message", "cel", "label", "node", "namespace", "pool", "device", "attribute", "image", "path", "host",
-    "holder", "request", "container", "volume", "provider", "handle", "address", "cluster scoped", "identity",
+    "holder", "request", "container", "volume", "provider", "handle", "address", "cluster scoped", "identity", "flag", "status",
 ]  # fmt: skip
 """What a text is. "plain" is vocabulary of Kubernetes, a number, a quantity, a time; "term" the name of a driver or
 a device class; "label" and "attribute" are values
-whose meaning their key decides; "message" is free text; "holder" a lease's holder ("host_uuid"); "request" may be "request/subrequest"."""
+whose meaning their key decides; "message" is free text; "holder" a lease's holder ("host_uuid"); "request" may be "request/subrequest";
+"flag" is "--name=value"; "status" what Cluster Autoscaler writes of itself."""
 
 Rewrite: TypeAlias = Callable[[Role, str, str], str]
 """(role, key or kind that says more, text) → the text to write."""
@@ -54,10 +55,11 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list of objects. `worth` drops entries of which nothing but these fields is left."""
+    """A list of objects. `worth` drops entries of which nothing but these fields is left; `named` those whose name isn't one of these."""
 
     shape: Shape
     worth: frozenset[str] | None = None
+    named: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,23 @@ class Either:
     fields: Fields
 
 
-Shape: TypeAlias = Text | Texts | Fields | Items | Keyed | Labels | Attributes | Either
+@dataclass(frozen=True, slots=True)
+class Where:
+    """An object that is copied by `then` if `test` holds for it, else by `otherwise`."""
+
+    test: Callable[[Json], object]
+    then: Fields
+    otherwise: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """A command line, of which those flags are copied that `keep` gives."""
+
+    keep: Callable[[Sequence[object]], list[str]]
+
+
+Shape: TypeAlias = Text | Texts | Fields | Items | Keyed | Labels | Attributes | Either | Where | Flags
 _MISSING: Any = object()
 
 
@@ -150,6 +168,12 @@ def _value(value: Any, shape: Shape, rewrite: Rewrite, around: Json) -> Any:
             return _attributes(cast(Json, value), shape.kinds, rewrite) if isinstance(value, dict) else _MISSING
         case Either():
             return _value(value, shape.fields if isinstance(value, dict) else shape.text, rewrite, around)
+        case Where():
+            if not isinstance(value, dict):
+                return _MISSING
+            return copied(cast(Json, value), shape.then if shape.test(cast(Json, value)) else shape.otherwise, rewrite)
+        case Flags():
+            return [rewrite("flag", "", word) for word in shape.keep(cast(list[object], value))] if isinstance(value, list) else _MISSING
 
 
 def _text(value: Any, shape: Text, rewrite: Rewrite, around: Json) -> Any:
@@ -161,7 +185,10 @@ def _text(value: Any, shape: Text, rewrite: Rewrite, around: Json) -> Any:
 def _items(value: Any, shape: Items, rewrite: Rewrite, around: Json) -> Any:
     if not isinstance(value, list):
         return _MISSING
-    entries = [_value(entry, shape.shape, rewrite, around) for entry in cast(list[Any], value) if isinstance(entry, dict)]
+    given = [cast(Json, entry) for entry in cast(list[Any], value) if isinstance(entry, dict)]
+    if shape.named is not None:
+        given = [entry for entry in given if entry.get("name") in shape.named]
+    entries = [_value(entry, shape.shape, rewrite, around) for entry in given]
     if shape.worth is None:
         return entries
     return [entry for entry in entries if entry.keys() - shape.worth] or _MISSING

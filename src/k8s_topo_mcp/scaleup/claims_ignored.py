@@ -1,0 +1,69 @@
+"""Pods with claims, on an autoscaler that doesn't judge claims, or not what these claims use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..findings import finding
+from ..objects import Pod
+from ..view import ClusterView
+from .autoscaler import Autoscaler
+from .demand import device_demand, features_of
+from .obstacle import certainty_of
+from .passing_over import Check, Passed
+from .template import NodeTemplate
+
+REMEDIES = {
+    "Cluster Autoscaler": "Cluster Autoscaler 1.35 or newer, where claims are always judged",
+    "Karpenter": "Karpenter 1.14 or newer with --ignore-dra-requests=false, and a provider that describes devices",
+}
+
+
+def claims_ignored(view: ClusterView, autoscaler: Autoscaler) -> Check:
+    """Pods with claims where claims aren't judged: skipped, or taken as pods without any."""
+    support = autoscaler.claims
+
+    def check(pod: Pod) -> Passed | None:
+        if support.judged == "yes" or not (pod.resource_claims or device_demand(view, pod).by_class):
+            return None
+        found = finding(
+            "CLAIMS_IGNORED",
+            autoscaler.about,
+            "spec.template.spec.containers" if autoscaler.ref is not None else "",
+            autoscaler=autoscaler.kind,
+            version=autoscaler.version_text,
+            setting=support.because,
+            effect=support.effect or "unknown",
+        )
+        certainty = "unknown" if support.judged == "unknown" else certainty_of(support.basis)
+        return Passed(found, certainty, REMEDIES[autoscaler.kind])
+
+    return check
+
+
+def feature_ignored(view: ClusterView, autoscaler: Autoscaler, templates: Iterable[NodeTemplate]) -> Check:
+    """Pods whose claims, or whose devices on a new node, use a part of DRA that this version doesn't know."""
+    lacking = autoscaler.claims.lacking
+    published = features_of(entry for template in templates for entry in template.slices)
+
+    def check(pod: Pod) -> Passed | None:
+        wanted = device_demand(view, pod)
+        if not wanted.claims:
+            return None
+        feature = next((name for name in sorted(wanted.features | published) if name in lacking), None)
+        if feature is None:
+            return None
+        since = lacking[feature]
+        found = finding(
+            "CLAIM_FEATURE_IGNORED",
+            autoscaler.about,
+            "",
+            autoscaler=autoscaler.kind,
+            version=autoscaler.version_text,
+            feature=feature,
+            since=since,
+        )
+        newer = f"{autoscaler.kind} {since} or newer" if since else f"claims without {feature}"
+        return Passed(found, certainty_of(autoscaler.claims.basis), newer)
+
+    return check

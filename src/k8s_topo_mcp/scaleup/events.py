@@ -1,0 +1,48 @@
+"""What autoscalers have said in events, told apart by sender.
+
+Cluster Autoscaler: TriggeredScaleUp and NotTriggerScaleUp of component cluster-autoscaler (processors/status eventing_scale_up status
+processor). Karpenter: Nominated and FailedScheduling of component karpenter (pkg/controllers/provisioning/scheduling/events.go), the latter
+under the scheduler's own reason, so it is told apart by its sender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from ..objects import Event, ObjectRef
+from ..view import ClusterView
+from ..view.indices import events_of
+
+Sender = Literal["cluster-autoscaler", "karpenter"]
+
+ON_PODS: Mapping[Sender, frozenset[str]] = {
+    "cluster-autoscaler": frozenset({"TriggeredScaleUp", "NotTriggerScaleUp"}),
+    "karpenter": frozenset({"Nominated", "FailedScheduling"}),
+}
+"""Reasons of events on pods."""
+
+
+def newest_on_pod(view: ClusterView, pod: ObjectRef) -> Mapping[Sender, Event]:
+    """The newest word of each autoscaler on a pod, newest first."""
+    found: dict[Sender, Event] = {}
+    for event in events_of(view, pod):
+        sender = _sender(event)
+        if sender is not None:
+            found.setdefault(sender, event)
+    return found
+
+
+def _sender(event: Event) -> Sender | None:
+    if event.component.startswith("karpenter") and event.reason in ON_PODS["karpenter"]:
+        return "karpenter"
+    return "cluster-autoscaler" if event.reason in ON_PODS["cluster-autoscaler"] else None
+
+
+def _reason(event: Event) -> Iterable[str]:
+    return (event.reason,)
+
+
+def with_reason(view: ClusterView, reason: str) -> tuple[Event, ...]:
+    """All events of that reason, newest first."""
+    return tuple(sorted(view.index(Event, _reason).get(reason, ()), key=lambda event: -(event.last or 0.0)))

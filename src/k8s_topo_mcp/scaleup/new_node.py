@@ -1,0 +1,151 @@
+"""What keeps pods off a new node of a group, as far as it can be told: its devices, volumes and labels, and what a simulation says.
+
+Both autoscalers judge a node that doesn't exist. What they know of its devices isn't what we know: Cluster Autoscaler copies the slices of
+a live node of the group, or takes what the cloud's integration gives for an empty one, which of those in its tree only Cluster API's does
+(docs/dra_support.md); Karpenter takes what its provider gives for an instance type (pkg/cloudprovider/dynamicresources.go).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ..findings import Finding, finding
+from ..objects import PersistentVolume, PersistentVolumeClaim, Pod
+from ..view import ClusterView
+from .demand import device_demand
+from .fit import Fit
+from .node_group import NodeGroup
+from .obstacle import Certainty, Obstacle
+from .passing_over import Check, Passed, concerning
+from .template import NodeTemplate
+
+ZONE = "topology.kubernetes.io/zone"
+KNOWN_DEVICES = ("observed", "declared")
+
+
+def without_model(group: NodeGroup, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
+    """That nobody can say what a new node of the group would be."""
+    if group.templates:
+        return ()
+    why = group.why_none or "no live node, and no object that describes one"
+    found = finding("GROUP_WITHOUT_MODEL", group.ref, "", group=group.name, why=why)
+    return (Obstacle(found, "likely", "one live node of the group, or a description of it", len(pods), len(pods)),)
+
+
+def knows_devices(template: NodeTemplate) -> bool:
+    """Whether what the template says of devices is in the cluster for an autoscaler to see, not only in our catalogue or a file."""
+    told = [fact for fact in template.facts if fact.part.startswith("devices")]
+    return bool(template.slices) and any(fact.confidence in KNOWN_DEVICES for fact in told)
+
+
+def no_device_model(view: ClusterView, group: NodeGroup, certainty: Certainty, why: str, removed_by: str) -> Check:
+    """Pods with claims, on a group of which no autoscaler knows the devices."""
+
+    def check(pod: Pod) -> Passed | None:
+        wanted = device_demand(view, pod)
+        if not wanted.claims or any(knows_devices(template) for template in group.templates):
+            return None
+        found = finding("NO_DEVICE_MODEL", group.ref, "", group=group.name, devices=str(wanted), why=why)
+        return Passed(found, certainty, removed_by)
+
+    return check
+
+
+def volume_elsewhere(view: ClusterView, templates: Sequence[NodeTemplate]) -> Check:
+    """Pods with a bound volume that no new node of the group can reach, by the labels that such nodes have."""
+
+    def check(pod: Pod) -> Passed | None:
+        for claim, volume in _volumes(view, pod):
+            required = volume.node_affinity
+            if required is None or not required.terms or not templates:
+                continue
+            if any(_may_match(volume, template) for template in templates):
+                continue
+            terms = [entry for term in required.terms for entry in term.expressions]
+            missed = next((entry for entry in terms if not entry.holds(templates[0].node.metadata.labels)), None)
+            if missed is None:
+                continue
+            there = dict.fromkeys(template.node.metadata.labels.get(missed.key, "no such label") for template in templates)
+            found = finding(
+                "VOLUME_ELSEWHERE",
+                claim.ref,
+                "spec.volumeName",
+                claim=claim.full_name,
+                key=missed.key,
+                wanted=missed.values,
+                found=tuple(there),
+            )
+            wanted = ", ".join(missed.values)
+            return Passed(found, "certain", f"a group with nodes in {wanted}, or a volume that can be reached from this one")
+        return None
+
+    return check
+
+
+def _volumes(view: ClusterView, pod: Pod) -> Iterator[tuple[PersistentVolumeClaim, PersistentVolume]]:
+    for volume in pod.volumes:
+        name = volume.claim_name
+        claim = view.get(PersistentVolumeClaim, name, pod.namespace) if name else None
+        bound = view.get(PersistentVolume, claim.volume_name) if claim is not None and claim.volume_name else None
+        if claim is not None and bound is not None:
+            yield claim, bound
+
+
+def _may_match(volume: PersistentVolume, template: NodeTemplate) -> bool:
+    """Whether nodes of the template reach the volume, labels of unknown value being taken as right."""
+    required = volume.node_affinity
+    labels = template.node.metadata.labels
+    return required is None or any(
+        all(entry.key in template.unpredictable or entry.holds(labels) for entry in term.expressions) for term in required.terms
+    )
+
+
+def not_predictable(templates: Sequence[NodeTemplate]) -> Check:
+    """Pods for which a label decides whose value a new node has only once it is there."""
+    keys = frozenset[str]().union(*(template.unpredictable for template in templates))
+
+    def check(pod: Pod) -> Passed | None:
+        deciding = tuple(sorted(keys & frozenset(_keys(pod))))
+        if not deciding:
+            return None
+        found = finding("LABEL_NOT_PREDICTABLE", pod.ref, "spec", keys=deciding)
+        return Passed(found, "unknown", f"knowing {', '.join(deciding)} of a new node before it is there")
+
+    return check
+
+
+def _keys(pod: Pod) -> Iterator[str]:
+    yield from pod.node_selector
+    required = pod.affinity.node.required
+    for term in required.terms if required is not None else ():
+        yield from (entry.key for entry in term.expressions)
+    yield from (term.topology_key for term in pod.affinity.pod.required)
+    yield from (spread.topology_key for spread in pod.topology_spread if spread.when_unsatisfiable == "DoNotSchedule")
+
+
+def refused(group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> tuple[Obstacle, ...]:
+    """What a simulation says against the pods on every template of the group; () where one template would help, or none was tried."""
+    if not fits or any(entry.any for entry in fits):
+        return ()
+    unknown = next((entry for entry in fits if entry.unknown), None)
+    if unknown is not None:
+        found = finding("FIT_UNKNOWN", group.ref, "", template=unknown.template, why=unknown.unknown)
+        return (Obstacle(found, "unknown", "what can't be told now", len(pods), len(pods)),)
+    codes = Counter(entry.refusals[0].code for entry in fits if entry.refusals)
+    example = next((entry for entry in fits if entry.refusals), fits[0])
+    template = example.template if len(fits) == 1 else f"{len(fits)} kinds of node, such as {example.template}"
+    because = ", ".join(code for code, _ in codes.most_common(3))
+    reasons = "; ".join(_told(entry) for entry in example.refusals[:3])
+    found = finding("NEW_NODE_REFUSED", group.ref, "", template=template, because=because or "no reason given", reasons=reasons)
+    return (Obstacle(found, "certain", "another group, or a change of what the pods ask", len(pods), len(pods)),)
+
+
+def _told(found: Finding) -> str:
+    values = ", ".join(f"{name} {found.text(name)}" for name in found.values if found.text(name))
+    return f"{found.code} ({values})" if values else found.code
+
+
+def all_of(pods: Sequence[Pod], *checks: Check) -> tuple[Obstacle, ...]:
+    """What several checks find, in their order."""
+    return tuple(entry for check in checks for entry in concerning(pods, check))

@@ -1,0 +1,271 @@
+"""Why Karpenter doesn't make a node of a NodePool, in the order in which it asks.
+
+pkg/controllers/provisioning of sigs.k8s.io/karpenter: NewScheduler leaves out NodePools that are static, not ready (ValidationSucceeded,
+NodeClassReady) or being deleted, and those without an instance type; then pods are tried on nodes and NodeClaims that exist, then on a new
+NodeClaim of each NodePool (scheduling/scheduler.go addToNewNodeClaim: limits; nodeclaim.go CanAdd: taints, requirements, volumes, devices,
+topology, instance types). What happens after a NodeClaim was made (launch, registration) shows in its conditions and events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..findings import finding
+from ..objects import Event, Node, NodeClaim, NodePool, Pod, Quantity, Requirement
+from ..objects.karpenter import NODE_POOL_LABEL
+from ..scheduling.taint_toleration import tolerated
+from ..view import ClusterView
+from ..view.indices import events_of
+from .events import newest_on_pod, with_reason
+from .fit import Fit
+from .node_group import NodeGroup
+from .obstacle import Certainty, Obstacle
+from .passing_over import Check, Passed
+
+RECENT = 600.0
+"""Seconds for which an event of a failed launch, or of a NodePool without instance types, is taken to be still so: Karpenter repeats them
+while they are (dedupe 1 min), and a cloud's lack of a machine is remembered for minutes."""
+
+CONDITIONS = ("ValidationSucceeded", "NodeClassReady", "Ready")
+STAGES = ("Launched", "Registered", "Initialized")
+
+
+def pool_of(view: ClusterView, group: NodeGroup) -> NodePool | None:
+    """The NodePool of a group."""
+    return view.get(NodePool, group.name)
+
+
+def left_out(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]:
+    """Why the NodePool isn't looked at for any pod."""
+    if pool.replicas is not None:
+        why = finding("NODE_POOL_STATIC", pool.ref, "spec.replicas", pool=pool.name, replicas=pool.replicas)
+        yield Obstacle(why, "certain", "another NodePool, without spec.replicas", pods, pods)
+    said = [entry for entry in map(pool.condition, CONDITIONS) if entry is not None]
+    unready = next((entry for entry in said if not entry.holds), None)
+    if unready is not None:
+        why = finding(
+            "NODE_POOL_NOT_READY",
+            pool.ref,
+            f"status.conditions[{unready.type}]",
+            pool=pool.name,
+            condition=unready.type,
+            reason=unready.reason,
+            message=unready.message,
+        )
+        yield Obstacle(why, "certain", _repair(pool, unready.type), pods, pods)
+    elif not said:
+        why = finding(
+            "NODE_POOL_NOT_READY", pool.ref, "status.conditions", pool=pool.name, condition="Ready", reason="no condition yet", message=""
+        )
+        yield Obstacle(why, "certain", "a first look of Karpenter's controllers", pods, pods)
+    if pool.metadata.deleted is not None:
+        why = finding("NODE_POOL_ENDING", pool.ref, "metadata.deletionTimestamp", pool=pool.name)
+        yield Obstacle(why, "certain", "another NodePool", pods, pods)
+    event = _recent(view, (entry for entry in events_of(view, pool.ref) if entry.reason == "NoCompatibleInstanceTypes"))
+    if event is not None:
+        where, since = "spec.template.spec.requirements", _age(view, event.last)
+        why = finding("NO_INSTANCE_TYPE", pool.ref, where, pool=pool.name, message=event.message, age=since)
+        yield Obstacle(why, "likely", "requirements that some instance type meets", pods, pods)
+
+
+def _repair(pool: NodePool, condition: str) -> str:
+    node_class = pool.spec.node_class
+    if condition == "NodeClassReady" and node_class is not None:
+        return f"{node_class.kind} {node_class.name} ready"
+    return f"a NodePool {pool.name} that is valid" if condition == "ValidationSucceeded" else "what its conditions name"
+
+
+# --- nodes on the way -------------------------------------------------------------------------------------------------------------
+
+
+def in_flight(view: ClusterView, pool: NodePool, pods: int, fits: Sequence[Fit]) -> Iterator[Obstacle]:
+    """NodeClaims of the NodePool that aren't initialized: Karpenter counts on them before it makes another."""
+    claims = [entry for entry in _claims(view).get(pool.name, ()) if entry.metadata.deleted is None and waits_for(entry)]
+    each = max((entry.pods for entry in fits), default=None)
+    if not claims or each == 0:
+        return
+    first = claims[0]
+    room = pods if each is None else min(pods, each * len(claims))
+    certainty: Certainty = "likely" if each is None else "certain"
+    names = f"NodeClaim {first.name}" if len(claims) == 1 else f"{len(claims)} NodeClaims, such as {first.name},"
+    why = finding(
+        "NODE_CLAIM_IN_FLIGHT",
+        first.ref,
+        "status.conditions",
+        node_claims=names,
+        waits=waits_for(first),
+        age=_age(view, first.metadata.created),
+    )
+    yield Obstacle(why, certainty, f"{waits_for(first)} of {first.name}", room, pods)
+
+
+def _claims(view: ClusterView) -> dict[str, tuple[NodeClaim, ...]]:
+    return dict(view.index(NodeClaim, _pool_name))
+
+
+def _pool_name(claim: NodeClaim) -> Iterable[str]:
+    return (claim.node_pool,)
+
+
+def waits_for(claim: NodeClaim) -> str:
+    """The first stage that a NodeClaim hasn't reached, with its reason; "" where it is initialized (lifecycle/initialization.go gives
+    reasons such as StartupTaintsExist, ResourceNotRegistered and DRADriverPoolsNotPublished)."""
+    for stage in STAGES:
+        condition = claim.condition(stage)
+        if condition is None or not condition.holds:
+            said = "" if condition is None else ": ".join(part for part in (condition.reason, condition.message) if part)
+            return f"{stage} ({said})" if said else stage
+    return ""
+
+
+# --- a new node -------------------------------------------------------------------------------------------------------------------
+
+
+def limits(view: ClusterView, pool: NodePool, group: NodeGroup, pods: int) -> Iterator[Obstacle]:
+    """Limits of the NodePool that a new node of every kind would pass; a node counts for resource "nodes"."""
+    if not pool.limits:
+        return
+    used = _used(view, pool)
+    for resource, most in sorted(pool.limits.items()):
+        has = used.get(resource, Quantity.parse("0"))
+        adds = [_adds(resource, entry.node) for entry in group.templates]
+        least = min(adds, default=Quantity.parse("1") if resource == "nodes" else None)
+        over = has >= most if least is None else has + least > most
+        if over:
+            why = finding(
+                "LIMIT_REACHED",
+                pool.ref,
+                f"spec.limits[{resource}]",
+                resource=resource,
+                used=str(has),
+                limit=str(most),
+                adds="" if least is None else str(least),
+            )
+            yield Obstacle(why, "certain", f"a higher limit of {resource} in NodePool {pool.name}, or fewer of its nodes", pods, pods)
+
+
+def _adds(resource: str, node: Node) -> Quantity:
+    if resource == "nodes":
+        return Quantity.parse("1")
+    return node.capacity.get(resource) or node.allocatable.get(resource) or Quantity.parse("0")
+
+
+def _used(view: ClusterView, pool: NodePool) -> dict[str, Quantity]:
+    """What the nodes of the NodePool have, and NodeClaims that have no node yet: as the scheduler counts it, not as the status says."""
+    total: dict[str, Quantity] = {}
+    nodes = [node for node in view.all(Node) if node.metadata.labels.get(NODE_POOL_LABEL) == pool.name]
+    names = {node.name for node in nodes}
+    coming = [claim for claim in _claims(view).get(pool.name, ()) if not claim.node or claim.node not in names]
+    for resources in (*(node.capacity for node in nodes), *(claim.capacity for claim in coming)):
+        for resource, amount in {**resources, "nodes": Quantity.parse("1")}.items():
+            total[resource] = total[resource] + amount if resource in total else amount
+    return total
+
+
+def untolerated(pool: NodePool) -> Check:
+    """Pods that don't tolerate a taint that the NodePool's nodes keep; start-up taints don't count. PreferNoSchedule doesn't either: it is
+    relaxed."""
+
+    def check(pod: Pod) -> Passed | None:
+        for taint in pool.spec.taints:
+            if taint.effect != "PreferNoSchedule" and not tolerated(pod.tolerations, taint, True):
+                found = finding("NODE_POOL_TAINT", pool.ref, "spec.template.spec.taints", pool=pool.name, taint=str(taint))
+                return Passed(found, "certain", f"a toleration for {taint} in the pod")
+        return None
+
+    return check
+
+
+def incompatible(pool: NodePool) -> Check:
+    """Pods whose node selector and every term of required affinity ask for labels that the NodePool's nodes can't have. Labels that a
+    NodePool says nothing of may come from its provider where they are well known, and otherwise aren't there."""
+    offered = {entry.key: [other for other in pool.spec.requirements if other.key == entry.key] for entry in pool.spec.requirements}
+    for key, value in {**pool.spec.labels, NODE_POOL_LABEL: pool.name}.items():
+        offered.setdefault(key, []).append(Requirement(key, "In", (value,)))
+
+    def clash(asked: Iterable[Requirement]) -> tuple[Requirement, str] | None:
+        for entry in asked:
+            given = offered.get(entry.key)
+            if given is None:
+                if not _well_known(entry.key) and entry.operator in ("In", "Exists", "Gt", "Lt"):
+                    return entry, f"no label {entry.key}"
+                continue
+            if any(_disjoint(entry, other) for other in given):
+                return entry, "; ".join(str(other) for other in given)
+        return None
+
+    def check(pod: Pod) -> Passed | None:
+        selector = tuple(Requirement(key, "In", (value,)) for key, value in pod.node_selector.items())
+        required = pod.affinity.node.required
+        terms = [term.expressions for term in required.terms] if required is not None else [()]
+        clashes = [clash((*selector, *term)) for term in terms]
+        if not clashes or any(entry is None for entry in clashes):
+            return None
+        asked, given = next(entry for entry in clashes if entry is not None)
+        found = finding(
+            "NODE_POOL_REQUIREMENT", pool.ref, "spec.template.spec.requirements", pool=pool.name, requirement=given, asked=str(asked)
+        )
+        return Passed(found, "certain", f"a NodePool whose nodes have {asked}")
+
+    return check
+
+
+WELL_KNOWN = ("kubernetes.io/", "node.kubernetes.io/", "topology.kubernetes.io/", "karpenter.sh/", "karpenter.k8s.", "karpenter.azure.com/")
+
+
+def _well_known(key: str) -> bool:
+    """Whether a provider may set the label by itself (apis/v1/labels.go WellKnownLabels, and each provider's own)."""
+    return key.startswith(WELL_KNOWN) or ".kubernetes.io/" in key or "eks.amazonaws.com/" in key
+
+
+def _disjoint(one: Requirement, other: Requirement) -> bool:
+    """Whether no value meets both, as far as finite lists of values tell."""
+    for first, second in ((one, other), (other, one)):
+        if first.operator == "In":
+            return not any(second.holds({second.key: value}) for value in first.values)
+        if first.operator == "DoesNotExist":
+            return second.operator in ("In", "Exists", "Gt", "Lt")
+    return False
+
+
+# --- after the NodeClaim was made -------------------------------------------------------------------------------------------------
+
+
+def launches(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]:
+    """What happened to the last nodes that the NodePool made: no machine to be had, or machines that don't join."""
+    event = _recent(view, (entry for entry in with_reason(view, "InsufficientCapacityError") if _of_pool(view, entry, pool)))
+    if event is not None:
+        why = finding("INSUFFICIENT_CAPACITY", event.regarding, "", pool=pool.name, message=event.message, age=_age(view, event.last))
+        more = "machines in the cloud, or a NodePool that allows more instance types, zones or capacity types"
+        yield Obstacle(why, "likely", more, pods, pods)
+    healthy = pool.condition("NodeRegistrationHealthy")
+    if healthy is not None and healthy.status == "False":
+        why = finding(
+            "NODES_DO_NOT_REGISTER",
+            pool.ref,
+            "status.conditions[NodeRegistrationHealthy]",
+            pool=pool.name,
+            reason=healthy.reason,
+            message=healthy.message,
+        )
+        yield Obstacle(why, "likely", "a node class with which machines join the cluster", pods, pods)
+
+
+def newest_refusal(view: ClusterView, pod: Pod) -> str:
+    """Why Karpenter last refused a pod, in its own words; "" where it hasn't."""
+    event = newest_on_pod(view, pod.ref).get("karpenter")
+    return event.message if event is not None and event.reason == "FailedScheduling" else ""
+
+
+def _of_pool(view: ClusterView, event: Event, pool: NodePool) -> bool:
+    """A NodeClaim's event belongs to the NodePool of that claim, or, once the claim is gone, by its generated name."""
+    claim = view.get(NodeClaim, event.regarding.name)
+    return claim.node_pool == pool.name if claim is not None else event.regarding.name.rpartition("-")[0] == pool.name
+
+
+def _recent(view: ClusterView, events: Iterable[Event]) -> Event | None:
+    return next((entry for entry in events if entry.last is not None and view.now and view.now - entry.last <= RECENT), None)
+
+
+def _age(view: ClusterView, moment: float | None) -> str:
+    return "" if moment is None or not view.now else str(max(0, int(view.now - moment)))

@@ -1,0 +1,167 @@
+"""What stands between pods and a new node of a group, in the order in which the autoscaler that runs here meets it. The first is the
+answer; those behind it would be met next.
+
+The order is that of the programs, see the modules of each part: what holds pods before any autoscaler sees them (held_before), pods that
+it passes over (passing_over, provisioning_requests), nodes on their way (on_the_way, node_pools), groups that don't grow (growing,
+node_pools), and the pods on a new node (claims_ignored, new_node).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..findings import finding
+from ..objects import NodePool, Pod
+from ..view import ClusterView
+from . import growing, node_pools, on_the_way
+from .autoscaler import Autoscaler
+from .autoscalers import status
+from .claims_ignored import claims_ignored, feature_ignored
+from .fit import Fit
+from .held_before import held_before
+from .new_node import all_of, no_device_model, not_predictable, refused, volume_elsewhere, without_model
+from .node_group import NodeGroup
+from .obstacle import Certainty, Obstacle
+from .passing_over import (
+    avoiding_karpenter,
+    bypassed_schedulers,
+    concerning,
+    nominated,
+    not_called_unschedulable,
+    of_daemon_set,
+    of_low_priority,
+    of_other_scheduler,
+    too_young,
+)
+from .provisioning_requests import passed_over
+
+GROUPS_OF_CLUSTER_AUTOSCALER = frozenset({"Cluster Autoscaler", "Cluster API"})
+
+
+def obstacles(
+    view: ClusterView, autoscaler: Autoscaler | None, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit] = ()
+) -> tuple[Obstacle, ...]:
+    """All obstacles, in order; () where the autoscaler would make a node of the group for these pods.
+
+    `pods` may be ones of the view or ones to come. `fits` is what a simulation says of them on the group's templates, one entry a
+    template; without it nothing is said of resources and devices beyond what a look at the objects tells. Cost: linear in pods, nodes and
+    NodeClaims.
+    """
+    if not pods:
+        return ()
+    serving = autoscaler.settings if autoscaler is not None and autoscaler.kind == "Cluster Autoscaler" else None
+    return (*held_before(view, pods, serving), *_met(view, autoscaler, group, pods, fits))
+
+
+def _met(
+    view: ClusterView, autoscaler: Autoscaler | None, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]
+) -> Iterator[Obstacle]:
+    if autoscaler is None:
+        yield Obstacle(finding("NO_AUTOSCALER"), "likely", "an autoscaler, or nodes that somebody adds", len(pods), len(pods))
+        return
+    yield from _asleep(autoscaler, len(pods))
+    yield from _not_its_group(view, autoscaler, group, len(pods))
+    if autoscaler.kind == "Karpenter":
+        yield from _karpenter(view, autoscaler, group, pods, fits)
+    else:
+        yield from _cluster_autoscaler(view, autoscaler, group, pods, fits)
+
+
+def _asleep(autoscaler: Autoscaler, pods: int) -> Iterator[Obstacle]:
+    if autoscaler.state == "dead":
+        oldest = min((sign for sign in autoscaler.signs if sign.age is not None), key=lambda sign: sign.age or 0.0, default=None)
+        sign = autoscaler.message or (oldest.what if oldest is not None else "sign of life")
+        age = "" if oldest is None or oldest.age is None or autoscaler.message else str(int(oldest.age))
+        about = oldest.about if oldest is not None and not autoscaler.message else autoscaler.about
+        why = finding("AUTOSCALER_DOWN", about, "", autoscaler=autoscaler.kind, sign=sign, age=age)
+        yield Obstacle(why, "certain" if autoscaler.message else "likely", f"{autoscaler.kind} at work again", pods, pods)
+    elif autoscaler.state == "starting":
+        why = finding("AUTOSCALER_STARTING", autoscaler.about, "", autoscaler=autoscaler.kind, message=autoscaler.message)
+        yield Obstacle(why, "certain", "the end of its start", pods, pods)
+
+
+def _not_its_group(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: int) -> Iterator[Obstacle]:
+    """Nothing says that the autoscaler has this group in its care."""
+    if autoscaler.kind == "Karpenter":
+        its = view.get(NodePool, group.name) is not None
+    else:
+        said = status(view)
+        its = group.kind in GROUPS_OF_CLUSTER_AUTOSCALER or (said is not None and said.group(group.name) is not None)
+    if not its:
+        why = finding("GROUP_NOT_WATCHED", group.ref, "", group=group.name, autoscaler=autoscaler.kind)
+        yield Obstacle(why, "unknown", f"group {group.name} among those of {autoscaler.kind}", pods, pods)
+
+
+def _cluster_autoscaler(
+    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]
+) -> Iterator[Obstacle]:
+    settings, said, count = autoscaler.settings, status(view), len(pods)
+    bypassed = bypassed_schedulers(settings)
+    yield from concerning(pods, lambda pod: not_called_unschedulable(pod, bypassed))
+    yield from concerning(pods, of_other_scheduler(settings))
+    yield from growing.cluster_wide(said, count)
+    yield from all_of(pods, of_low_priority(settings), nominated(view, whatever_node=False))
+    yield from all_of(pods, claims_ignored(view, autoscaler), feature_ignored(view, autoscaler, group.templates))
+    known = said.group(group.name) if said is not None else None
+    yield from on_the_way.absorbed(view, group, known, count, fits, settings)
+    yield from concerning(pods, of_daemon_set)
+    yield from concerning(pods, lambda pod: passed_over(view, pod, settings))
+    yield from concerning(pods, too_young(view, settings))
+    yield from growing.node_limit(view, settings, count)
+    yield from growing.of_group(view, group, said, settings, pods)
+    yield from without_model(group, pods)
+    yield from growing.resource_limits(view, group, settings, count)
+    certainty, why, remedy = _empty_group(autoscaler, group)
+    yield from all_of(pods, no_device_model(view, group, certainty, why, remedy), volume_elsewhere(view, group.templates))
+    yield from growing.undeclared_taints(group, settings, pods, fits)
+    yield from _on_a_new_node(group, pods, fits)
+
+
+def _empty_group(autoscaler: Autoscaler, group: NodeGroup) -> tuple[Certainty, str, str]:
+    """Why the devices of a group without usable nodes aren't known to Cluster Autoscaler: how sure, why, what would change it."""
+    cloud = autoscaler.settings.get("cloud-provider", "").value or autoscaler.run_by
+    if group.members:
+        return "likely", "its live nodes publish no whole pool of devices", "a live node of the group that publishes its devices"
+    if group.kind == "Cluster API" or cloud == "clusterapi":
+        prefix = "capacity.cluster-autoscaler.kubernetes.io/"
+        remedy = f"one node in the group, or annotations {prefix}dra-driver and gpu-count on it"
+        return "certain", f"it has no node, and no annotation {prefix}dra-driver", remedy
+    where = f"for {cloud}" if cloud else "for its cloud"
+    return (
+        "likely",
+        f"it has no node, and {where} nothing describes devices of a node to come (unless a node that it had before is remembered)",
+        "one node in the group: a smallest size of 1",
+    )
+
+
+def _karpenter(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> Iterator[Obstacle]:
+    count = len(pods)
+    yield from all_of(pods, not_called_unschedulable, nominated(view, whatever_node=True), of_daemon_set, avoiding_karpenter)
+    pool = node_pools.pool_of(view, group)
+    if pool is not None:
+        yield from node_pools.left_out(view, pool, count)
+    yield from all_of(pods, claims_ignored(view, autoscaler), feature_ignored(view, autoscaler, group.templates))
+    if pool is not None:
+        yield from node_pools.in_flight(view, pool, count, fits)
+        yield from node_pools.limits(view, pool, group, count)
+        yield from all_of(pods, node_pools.untolerated(pool), node_pools.incompatible(pool))
+    why = "Karpenter takes them from its provider, for each instance type, and that isn't in the API"
+    yield from all_of(
+        pods,
+        volume_elsewhere(view, group.templates),
+        no_device_model(view, group, _told_so(view, pods), why, "a provider that describes the devices of its instance types"),
+    )
+    yield from _on_a_new_node(group, pods, fits)
+    if pool is not None:
+        yield from node_pools.launches(view, pool, count)
+
+
+def _on_a_new_node(group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> Iterator[Obstacle]:
+    """What the simulation says; without one, whether it would have to say that it can't know."""
+    yield from refused(group, pods, fits) if fits else concerning(pods, not_predictable(group.templates))
+
+
+def _told_so(view: ClusterView, pods: Sequence[Pod]) -> Certainty:
+    """Whether Karpenter itself has said of one of the pods that no instance type has the devices."""
+    said = (node_pools.newest_refusal(view, pod) for pod in pods)
+    return "likely" if any("no instance type can satisfy the allocation" in text for text in said) else "unknown"

@@ -1,0 +1,134 @@
+"""Nodes of a group that Cluster Autoscaler counts on before it adds more: not registered yet, not ready yet, not publishing yet.
+
+It puts a copy of the template into its simulation for each node that is wanted but not ready (pkg/clusterstate GetUpcomingNodes: target
+less ready, unready and long unregistered ones), and packs pods on these first. A registered node counts as not ready while it has a
+start-up taint that is declared, or fewer whole pools of a driver than the template, or none of an extended resource that the template has
+(pkg/utils/taints, pkg/processors/customresources), until --max-node-startup-time after its creation: then it is broken, and is no longer
+counted on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..findings import Finding, finding
+from ..objects import Node, ResourceSlice, Taint
+from ..objects.autoscaler_status import GroupStatus
+from ..view import ClusterView
+from ..view.indices import slices_of_node
+from .fit import Fit
+from .node_group import NodeGroup
+from .obstacle import Certainty, Obstacle
+from .settings import Settings
+from .template import NodeTemplate
+
+STARTUP_PREFIXES = ("ignore-taint.cluster-autoscaler.kubernetes.io/", "startup-taint.cluster-autoscaler.kubernetes.io/")
+CONDITION_PREFIX = "node.kubernetes.io/"
+NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
+
+
+@dataclass(frozen=True, slots=True)
+class Young:
+    """A node that is there, and why it doesn't take pods yet."""
+
+    node: Node
+    finding: Finding
+    removed_by: str
+
+
+def upcoming_count(group: NodeGroup, status: GroupStatus | None, young: Sequence[Young]) -> int | None:
+    """How many nodes are counted on; None where neither the status nor a size says it."""
+    counts = status.counts if status is not None else None
+    if status is not None and counts is not None and status.target is not None and counts.ready is not None:
+        return max(0, status.target - counts.ready - (counts.unready or 0) - (counts.long_unregistered or 0))
+    size = group.size
+    if size is None:
+        return len(young) or None
+    settled = [node for node in group.members if node.is_ready and not any(entry.node is node for entry in young)]
+    return max(0, size - len(settled))
+
+
+def young_nodes(view: ClusterView, group: NodeGroup, settings: Settings) -> tuple[Young, ...]:
+    """Registered nodes of the group that aren't through with their start."""
+    longest = settings.get("max-node-startup-time", "15m").seconds or 900.0
+    found: list[Young] = []
+    for node in group.members:
+        created = node.metadata.created
+        if created is None or not view.now or view.now - created > longest:
+            continue
+        age = str(max(0, int(view.now - created)))
+        entry = _starting(node, age, settings) or _publishing(view, node, age, group.templates)
+        if entry is not None:
+            found.append(entry)
+    return tuple(found)
+
+
+def is_startup_taint(taint: Taint, settings: Settings) -> bool:
+    """Whether a taint is declared as one of start-up: by its key, or its prefix (taints.go IsStartupTaint)."""
+    declared = {*settings.all("startup-taint"), *settings.all("ignore-taint")}
+    return taint.key in declared or taint.key.startswith((*STARTUP_PREFIXES, *settings.all("startup-taint-prefix")))
+
+
+def _starting(node: Node, age: str, settings: Settings) -> Young | None:
+    taint = next((entry for entry in node.taints if is_startup_taint(entry, settings)), None)
+    if taint is None and not node.is_ready and node.condition("Ready") is not None:
+        taint = next(
+            (entry for entry in node.taints if entry.key.startswith(CONDITION_PREFIX)), Taint("node.kubernetes.io/not-ready", "", "")
+        )
+    if taint is None:
+        return None
+    found = finding("NODE_STILL_STARTING", node.ref, "spec.taints", node=node.name, taint=taint.key, age=age)
+    return Young(node, found, f"time, or whoever removes {taint.key} from {node.name}")
+
+
+def _publishing(view: ClusterView, node: Node, age: str, templates: Sequence[NodeTemplate]) -> Young | None:
+    """A driver with fewer whole pools than on the template, or an extended resource that the template has and the node doesn't yet."""
+    if not templates:
+        return None
+    own = whole_pools(slices_of_node(view, node.name))
+    for driver, wanted in sorted(whole_pools(templates[0].slices).items()):
+        if own.get(driver, 0) < wanted:
+            found = finding("NODE_STILL_PUBLISHING", node.ref, "", node=node.name, driver=driver, age=age)
+            return Young(node, found, f"time, or a repair of driver {driver} on {node.name}")
+    for name, amount in templates[0].node.allocatable.items():
+        has = node.allocatable.get(name)
+        if "/" in name and amount.value and (has is None or not has.value):
+            found = finding("NODE_STILL_PUBLISHING", node.ref, "status.allocatable", node=node.name, driver=name, age=age)
+            return Young(node, found, f"time, or a repair of the device plugin of {name} on {node.name}")
+    return None
+
+
+def whole_pools(slices: Iterable[ResourceSlice]) -> Mapping[str, int]:
+    """Whole pools by driver: as many slices of the newest generation as it announces (dra_processor.go getCompleteResourcePools)."""
+    pools: dict[tuple[str, str], list[ResourceSlice]] = {}
+    for entry in slices:
+        known = pools.setdefault((entry.driver, entry.pool), [])
+        if known and entry.generation > known[0].generation:
+            known.clear()
+        if not known or entry.generation == known[0].generation:
+            known.append(entry)
+    return Counter(driver for (driver, _), entries in pools.items() if len(entries) == entries[0].slice_count)
+
+
+def absorbed(
+    view: ClusterView, group: NodeGroup, status: GroupStatus | None, pods: int, fits: Sequence[Fit], settings: Settings
+) -> tuple[Obstacle, ...]:
+    """What the nodes on the way take of the pods: young nodes by name, the others by number."""
+    young = young_nodes(view, group, settings)
+    upcoming = upcoming_count(group, status, young)
+    if not upcoming:
+        return ()
+    each = max((entry.pods for entry in fits), default=None)
+    if each == 0:
+        return ()
+    room = pods if each is None else min(pods, upcoming * each)
+    certainty: Certainty = "likely" if each is None else "certain"
+    named = young[:upcoming]
+    found = [Obstacle(entry.finding, certainty, entry.removed_by, room, pods) for entry in named]
+    if upcoming > len(named):
+        rest = upcoming - len(named)
+        why = finding("NODES_UPCOMING", group.ref, "", group=group.name, upcoming=rest, room="" if each is None else str(upcoming * each))
+        found.append(Obstacle(why, certainty, "these nodes' arrival, or the end of the time that is allowed for it", room, pods))
+    return tuple(found)

@@ -1,0 +1,104 @@
+"""How a program was started: its flags and environment variables, and what holds where neither says anything.
+
+A flag that is given is observed; one that isn't has the program's default, which is known where its command line can be read, and
+otherwise only assumed (autoscalers that a cloud runs, dumps without Deployments).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Basis = Literal["observed", "default", "assumed"]
+
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_WORDS = re.compile(r"-{1,2}([A-Za-z][\w.-]*)(?:=(.*))?\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting's value and how it is known. `source` names it as a reader would look for it ("--max-nodes-total", "FEATURE_GATES")."""
+
+    value: str
+    basis: Basis
+    source: str
+
+    @property
+    def on(self) -> bool:
+        """Whether it is a boolean that is true."""
+        return self.value.lower() in ("true", "1", "t")
+
+    @property
+    def number(self) -> int | None:
+        """Its value as an integer; None where it is none."""
+        return int(self.value) if re.fullmatch(r"[+-]?\d+", self.value) else None
+
+    @property
+    def seconds(self) -> float | None:
+        """Its value as a duration in seconds, as Go's time.ParseDuration reads it; None where it is none."""
+        return seconds(self.value)
+
+
+def seconds(text: str) -> float | None:
+    """A duration ("1m30s") in seconds; None where it is none (Go time.ParseDuration)."""
+    body = text.removeprefix("+").removeprefix("-")
+    if body == "0":
+        return 0.0
+    parts = _DURATION.findall(body)
+    if not parts or "".join(f"{number}{unit}" for number, unit in parts) != body:
+        return None
+    total = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    return -total if text.startswith("-") else total
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`flags` by name without dashes, each with all its values in order; `variables` of the environment. `readable`: whether the command
+    line could be read at all."""
+
+    flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    readable: bool = False
+
+    def get(self, flag: str, default: str, variable: str = "") -> Setting:
+        """A setting by its flag, else by its environment variable, else its default. A flag wins over a variable, and of several values
+        of a flag the last (Go's flag packages)."""
+        given = self.flags.get(flag)
+        if given:
+            return Setting(given[-1], "observed", f"--{flag}")
+        if variable and variable in self.variables:
+            return Setting(self.variables[variable], "observed", variable)
+        return Setting(default, "default" if self.readable else "assumed", f"--{flag}")
+
+    def all(self, flag: str) -> tuple[str, ...]:
+        """Every value of a flag that may be given several times."""
+        return self.flags.get(flag, ())
+
+    def gate(self, name: str, default: bool) -> Setting:
+        """One of the gates of --feature-gates, or FEATURE_GATES ("A=true,B=false")."""
+        given = self.get("feature-gates", "", "FEATURE_GATES")
+        for entry in given.value.split(","):
+            key, _, value = entry.strip().partition("=")
+            if key == name and value:
+                return Setting(value, given.basis, f"{given.source} {name}")
+        return Setting("true" if default else "false", "default" if self.readable else "assumed", f"feature gate {name}")
+
+
+def parse(words: Iterable[str], variables: Mapping[str, str] | None = None) -> Settings:
+    """The settings in a command line (command and args of a container): --a=b, --a b, -a, a flag alone is true."""
+    found: dict[str, list[str]] = {}
+    waiting = ""
+    for word in words:
+        match = _WORDS.match(word)
+        if match is None:
+            if waiting:
+                found[waiting][-1] = word
+            waiting = ""
+            continue
+        name, value = match.group(1), match.group(2)
+        found.setdefault(name, []).append("true" if value is None else value)
+        waiting = name if value is None else ""
+    return Settings({name: tuple(values) for name, values in found.items()}, dict(variables or {}), readable=True)

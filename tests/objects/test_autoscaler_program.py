@@ -1,0 +1,94 @@
+"""How a node autoscaler was started: the flags and variables that matter, of these programs alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from k8s_topo_mcp.objects import Deployment, decode
+from k8s_topo_mcp.objects.autoscaler_program import kept_words
+from k8s_topo_mcp.sources.snapshot.fields import kept
+
+
+def deployment(*containers: dict[str, Any]) -> dict[str, Any]:
+    spec = {"replicas": 1, "template": {"spec": {"containers": list(containers)}}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x", "namespace": "kube-system"}, "spec": spec}
+
+
+def program_in(item: dict[str, Any]) -> Any:
+    found = decode(item)
+    assert isinstance(found, Deployment)
+    return found.autoscaler
+
+
+CLUSTER_AUTOSCALER = {
+    "name": "ca",
+    "image": "registry.k8s.io/autoscaling/cluster-autoscaler:v1.36.1",
+    "command": ["./cluster-autoscaler", "--cloud-provider=aws", "--nodes=1:10:gpu-asg", "--token=SECRET"],
+    "args": ["--max-nodes-total", "100", "-v=4", "--expander=least-waste"],
+    "env": [{"name": "AWS_SECRET_ACCESS_KEY", "value": "SECRET"}],
+}
+KARPENTER = {
+    "name": "controller",
+    "image": "public.ecr.aws/karpenter/controller:1.14.1@sha256:abc",
+    "env": [
+        {"name": "IGNORE_DRA_REQUESTS", "value": "false"},
+        {"name": "FEATURE_GATES", "value": "NodeOverlay=true"},
+        {"name": "CLUSTER_NAME", "value": "SECRET"},
+        {"name": "IGNORE_DRA_REQUESTS", "valueFrom": {"configMapKeyRef": {"name": "SECRET"}}},
+    ],
+}
+
+
+def test_cluster_autoscaler_keeps_its_flags_and_nothing_else() -> None:
+    found = program_in(deployment({"name": "side", "image": "proxy:1", "args": ["--nodes=x"]}, CLUSTER_AUTOSCALER))
+    assert (found.program, found.container, found.image) == ("cluster-autoscaler", "ca", CLUSTER_AUTOSCALER["image"])
+    assert found.words == ("--cloud-provider=aws", "--nodes=1:10:gpu-asg", "--max-nodes-total=100", "--expander=least-waste")
+    assert found.variables == {}
+
+
+def test_karpenter_keeps_the_two_variables_that_decide() -> None:
+    found = program_in(deployment(KARPENTER))
+    assert (found.program, found.words) == ("karpenter", ())
+    assert found.variables == {"IGNORE_DRA_REQUESTS": "false", "FEATURE_GATES": "NodeOverlay=true"}
+
+
+@pytest.mark.parametrize(
+    "image",
+    ["docker.io/rancher/mirrored-cluster-autoscaler:v1.33", "cluster-autoscaler-arm64:v1", "localhost:5000/cluster-autoscaler"],
+)
+def test_copies_of_the_image_are_known(image: str) -> None:
+    assert program_in(deployment({"name": "a", "image": image})).program == "cluster-autoscaler"
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        {"name": "a", "image": "registry.example/app:1", "args": ["--nodes=1:2:x"]},
+        {"name": "a"},
+        {"name": "a", "image": 5, "command": "x"},
+        {"name": "a", "image": "cluster-autoscaler/exporter:1"},
+    ],
+)
+def test_nothing_of_any_other_program_is_kept(container: dict[str, Any]) -> None:
+    if isinstance(container.get("image", ""), str):
+        assert program_in(deployment(container)) is None
+    left = kept(deployment(container))
+    assert left is not None
+    assert "args" not in str(left)
+
+
+@pytest.mark.parametrize("container", [CLUSTER_AUTOSCALER, KARPENTER], ids=["cluster-autoscaler", "karpenter"])
+def test_a_snapshot_holds_what_is_read_and_no_secret(container: dict[str, Any]) -> None:
+    item = deployment({"name": "side", "image": "proxy:1", "args": ["--nodes=SECRET"]}, container)
+    left = kept(item)
+    assert left is not None
+    assert "SECRET" not in str(left)
+    one, other = program_in(item), program_in(left)
+    assert (one.program, one.image, one.words, one.variables) == (other.program, other.image, other.words, other.variables)
+
+
+def test_a_shell_s_one_word_is_taken_apart_and_odd_ones_passed_over() -> None:
+    words = ["sh", "-c", "exec ./cluster-autoscaler --nodes=1:2:a --cloud-config=/etc/SECRET --expander random", 5, None, "--", "loose"]
+    assert kept_words(words) == ["--nodes=1:2:a", "--expander=random"]

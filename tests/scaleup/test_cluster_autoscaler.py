@@ -1,0 +1,276 @@
+"""Scenes of Cluster Autoscaler: the first obstacle is the right one, and without it comes the next or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from k8s_topo_mcp.findings import finding
+from k8s_topo_mcp.scaleup.fit import Fit
+from k8s_topo_mcp.scaleup.obstacle import first, would_act
+from tests.diagnosis.clusters import Item, gpus, pod, pool
+from tests.diagnosis.layers.objects import event
+
+from .scenes import (
+    BUSY,
+    GROUP,
+    HOURS_AGO,
+    JUST_NOW,
+    MINUTES_AGO,
+    asking,
+    cluster_autoscaler,
+    codes,
+    in_status,
+    lease,
+    met,
+    ready,
+    status,
+    unschedulable,
+)
+
+ALIVE = (cluster_autoscaler(), status(in_status()))
+
+
+def scene(*items: Item, busy: tuple[Item, ...] = BUSY, pods: tuple[Item, ...] | None = None, **more: Any) -> Any:
+    return met((*busy, *(pods if pods is not None else asking()), *items), **more)
+
+
+def test_where_nothing_stands_in_the_way_it_would_act() -> None:
+    found = scene(*ALIVE)
+    assert codes(found) == []
+    assert would_act(found) == "yes"
+
+
+def test_without_an_autoscaler_nobody_adds_nodes() -> None:
+    assert codes(scene()) == ["NO_AUTOSCALER"]
+
+
+def test_an_old_status_and_lease_are_a_dead_autoscaler() -> None:
+    items = (cluster_autoscaler(), status(in_status(), written=HOURS_AGO), lease("cluster-autoscaler", HOURS_AGO))
+    found = scene(*items)
+    assert codes(found) == ["AUTOSCALER_DOWN"]
+    assert (found[0].certainty, found[0].finding.text("age")) == ("likely", "14400")
+
+
+def test_a_deployment_scaled_to_nothing_is_certain() -> None:
+    found = scene(cluster_autoscaler(replicas=0))
+    assert (found[0].finding.code, found[0].certainty) == ("AUTOSCALER_DOWN", "certain")
+
+
+def test_one_fresh_sign_is_life_enough() -> None:
+    assert codes(scene(cluster_autoscaler(), status(in_status(), written=HOURS_AGO), lease("cluster-autoscaler"))) == []
+
+
+def test_pods_of_a_scheduler_error_are_skipped_and_then_the_group_is_full() -> None:
+    full = (cluster_autoscaler(), status(in_status(ready=5, target=5)))
+    pods = asking(reason="SchedulerError")
+    assert codes(scene(*full, pods=pods)) == ["AUTOSCALER_SKIPS_REASON", "GROUP_FULL"]
+    assert codes(scene(*full)) == ["GROUP_FULL"]
+    assert codes(scene(*ALIVE)) == []
+
+
+def test_a_full_group_says_how_full() -> None:
+    found = scene(cluster_autoscaler(), status(in_status(ready=5, target=5)))[0]
+    assert (found.finding.number("size"), found.finding.number("limit"), found.certainty) == (5, 5, "certain")
+
+
+def test_without_a_status_the_flag_tells_the_largest_size() -> None:
+    found = scene(cluster_autoscaler(f"--nodes=0:1:{GROUP}"), lease("cluster-autoscaler"))
+    assert codes(found) == ["GROUP_FULL"]
+    assert found[0].certainty == "likely"
+    assert codes(scene(cluster_autoscaler(f"--nodes=0:2:{GROUP}"), lease("cluster-autoscaler"))) == []
+
+
+def test_a_group_in_backoff_carries_the_clouds_error() -> None:
+    off = {
+        "status": "Backoff",
+        "backoffInfo": {"errorCode": "QUOTA_EXCEEDED", "errorMessage": "8 GPUs allowed"},
+        "lastTransitionTime": MINUTES_AGO,
+    }
+    found = scene(cluster_autoscaler(), status(in_status(scale_up=off)))
+    assert codes(found) == ["GROUP_BACKOFF"]
+    assert [found[0].finding.text(name) for name in ("error", "message", "age")] == ["QUOTA_EXCEEDED", "8 GPUs allowed", "180"]
+
+
+def test_without_a_status_an_event_of_a_failure_is_a_likely_backoff() -> None:
+    about: Item = {"kind": "ConfigMap", "metadata": {"name": "cluster-autoscaler-status", "namespace": "kube-system"}}
+    text = f"Scale-up failed for group {GROUP}: InsufficientInstanceCapacity"
+    failed = event(about, "FailedToScaleUpGroup", text, component="cluster-autoscaler", at=MINUTES_AGO)
+    other = event(about, "FailedToScaleUpGroup", text.replace(GROUP, f"{GROUP}-2"), component="cluster-autoscaler", at=MINUTES_AGO)
+    here = (cluster_autoscaler(), lease("cluster-autoscaler"))
+    found = scene(*here, failed)
+    assert (codes(found), found[0].certainty) == (["GROUP_BACKOFF"], "likely")
+    assert codes(scene(*here, other)) == []
+
+
+def test_an_unhealthy_group_comes_before_its_backoff_and_its_size() -> None:
+    off = {"status": "Backoff", "backoffInfo": {"errorCode": "OTHER"}}
+    sick = in_status(ready=1, target=9, most=9, health="Unhealthy", unready=8, scale_up=off)
+    assert codes(scene(cluster_autoscaler(), status(sick))) == ["GROUP_UNHEALTHY", "GROUP_BACKOFF", "GROUP_FULL"]
+
+
+def test_too_many_nodes_that_are_not_ready_stop_everything() -> None:
+    found = scene(cluster_autoscaler(), status(in_status(ready=5, target=5), health="Unhealthy"))
+    assert codes(found) == ["TOO_MANY_UNREADY", "GROUP_FULL"]
+    assert found[0].finding.text("unready") == "6"
+
+
+def test_as_many_nodes_as_allowed_in_all() -> None:
+    assert codes(scene(cluster_autoscaler("--max-nodes-total=1"), status(in_status()))) == ["MAX_NODES_REACHED"]
+    assert codes(scene(cluster_autoscaler("--max-nodes-total=2"), status(in_status()))) == []
+
+
+def test_a_limit_of_cores_is_passed_by_one_more_node() -> None:
+    found = scene(cluster_autoscaler("--cores-total=0:12"), status(in_status()))
+    assert codes(found) == ["LIMIT_REACHED"]
+    assert [found[0].finding.text(name) for name in ("resource", "used", "adds", "limit")] == ["cpu", "8", "8", "12"]
+    assert codes(scene(cluster_autoscaler("--cores-total=0:16"), status(in_status()))) == []
+
+
+# --- claims -----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("image", "words", "expected"),
+    [
+        ("v1.33.2", (), ["CLAIMS_IGNORED"]),
+        ("v1.33.2", ("--enable-dynamic-resource-allocation=true",), []),
+        ("v1.36.1", (), []),
+    ],
+)
+def test_claims_are_ignored_before_1_35_without_the_flag(image: str, words: tuple[str, ...], expected: list[str]) -> None:
+    program = cluster_autoscaler(*words, image=f"registry.k8s.io/autoscaling/cluster-autoscaler:{image}")
+    found = scene(program, status(in_status()))
+    assert codes(found) == expected
+    if expected:
+        assert (found[0].certainty, found[0].finding.text("effect")) == ("certain", "plain")
+
+
+def test_pods_without_claims_do_not_care() -> None:
+    program = cluster_autoscaler(image="registry.k8s.io/autoscaling/cluster-autoscaler:v1.33.2")
+    assert codes(scene(program, status(in_status()), pods=(unschedulable(claims=()),))) == []
+
+
+def test_an_empty_group_has_no_device_model_until_it_has_a_node() -> None:
+    elsewhere = (ready("other", of="others"), BUSY[1])
+    empty = (cluster_autoscaler(), status(in_status(ready=0, target=0)))
+    found = scene(*empty, busy=elsewhere, of="other")
+    assert codes(found) == ["NO_DEVICE_MODEL"]
+    assert (found[0].certainty, found[0].finding.text("devices")) == ("likely", "1 gpu")
+    assert "aws" in found[0].finding.text("why")
+    assert codes(scene(*ALIVE)) == []
+
+
+def test_a_cluster_api_group_without_the_annotation_is_certain() -> None:
+    elsewhere = (ready("other", of="others"), BUSY[1])
+    found = scene(cluster_autoscaler(), status(in_status(ready=0, target=0)), busy=elsewhere, of="other", kind="Cluster API")
+    assert (codes(found), found[0].certainty) == (["NO_DEVICE_MODEL"], "certain")
+
+
+def test_a_group_of_which_nothing_is_known_has_no_model_at_all() -> None:
+    found = scene(*ALIVE, of=None, why_none="the group is empty", room=None)
+    assert codes(found)[0] == "GROUP_WITHOUT_MODEL"
+
+
+# --- nodes on the way -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_young_node_that_still_publishes_takes_the_pod() -> None:
+    young = ready("n2", created=MINUTES_AGO)
+    waits = scene(cluster_autoscaler(), status(in_status(ready=1, target=2)), young)
+    assert codes(waits) == ["NODE_STILL_PUBLISHING"]
+    assert [waits[0].finding.text(name) for name in ("node", "driver", "age")] == ["n2", "gpu.example.com", "180"]
+    there = scene(cluster_autoscaler(), status(in_status(ready=2, target=2)), young, pool(gpus(1), "n2"))
+    assert codes(there) == []
+
+
+def test_a_node_that_never_published_is_no_longer_counted_on() -> None:
+    old = ready("n2", created=HOURS_AGO)
+    assert codes(scene(cluster_autoscaler(), status(in_status(ready=1, target=2, unready=1)), old)) == []
+
+
+def test_nodes_that_have_not_registered_take_as_many_pods_as_they_have_room_for() -> None:
+    on_the_way = (cluster_autoscaler(), status(in_status(ready=1, target=2, unregistered=1)))
+    two = (*asking(name="a"), *asking(name="b"))
+    assert codes(scene(*on_the_way)) == ["NODES_UPCOMING"]
+    part = scene(*on_the_way, pods=two)
+    assert [(entry.finding.code, entry.pods, entry.of) for entry in part] == [("NODES_UPCOMING", 1, 2)]
+    assert would_act(part) == "yes"
+    assert codes(scene(*on_the_way, pods=two, room=2)) == ["NODES_UPCOMING"]
+
+
+def test_nodes_on_the_way_do_not_matter_to_pods_that_they_cannot_take() -> None:
+    refusal = (Fit("t", 0, (finding("NO_DEVICES", None, "", device_class="gpu"),)),)
+    found = scene(cluster_autoscaler(), status(in_status(ready=1, target=2)), fits=refusal)
+    assert codes(found) == ["NEW_NODE_REFUSED"]
+    assert found[0].finding.text("because") == "NO_DEVICES"
+
+
+def test_a_declared_start_up_taint_is_waited_for() -> None:
+    starting = ready("n2", created=MINUTES_AGO, taints=[{"key": "cni/not-ready", "effect": "NoSchedule"}])
+    items = (status(in_status(ready=1, target=2)), starting, pool(gpus(1), "n2"))
+    found = scene(cluster_autoscaler("--startup-taint=cni/not-ready"), *items)
+    assert codes(found) == ["NODE_STILL_STARTING"]
+    assert found[0].finding.text("taint") == "cni/not-ready"
+
+
+def test_an_undeclared_start_up_taint_on_the_template_is_named() -> None:
+    tainted = (ready("n1", taints=[{"key": "cni/not-ready", "effect": "NoSchedule"}]), *BUSY[1:])
+    refusal = (Fit("t", 0, (finding("UNTOLERATED_TAINT", None, "", taint="cni/not-ready:NoSchedule"),)),)
+    found = scene(*ALIVE, busy=tainted, fits=refusal)
+    assert codes(found) == ["STARTUP_TAINT_UNDECLARED", "NEW_NODE_REFUSED"]
+    assert codes(scene(cluster_autoscaler("--startup-taint=cni/not-ready"), status(in_status()), busy=tainted)) == []
+
+
+# --- pods that it passes over -----------------------------------------------------------------------------------------------------
+
+
+def test_a_pod_of_low_priority_is_left_out() -> None:
+    assert codes(scene(*ALIVE, pods=asking(priority=-11))) == ["AUTOSCALER_SKIPS_PRIORITY"]
+    assert codes(scene(*ALIVE, pods=asking(priority=-10))) == []
+    lower = (cluster_autoscaler("--expendable-pods-priority-cutoff=-100"), status(in_status()))
+    assert codes(scene(*lower, pods=asking(priority=-11))) == []
+
+
+def test_a_nominated_pod_waits_for_preemption() -> None:
+    assert codes(scene(*ALIVE, pods=asking(status={"nominatedNodeName": "n1"}))) == ["AUTOSCALER_SKIPS_NOMINATED"]
+    assert codes(scene(*ALIVE, pods=asking(status={"nominatedNodeName": "gone"}))) == []
+
+
+def test_a_young_pod_is_given_time() -> None:
+    delayed = (cluster_autoscaler("--new-pod-scale-up-delay=1m"), status(in_status()))
+    found = scene(*delayed, pods=asking(metadata={"creationTimestamp": JUST_NOW}))
+    assert codes(found) == ["AUTOSCALER_WAITS_FOR_AGE"]
+    assert (found[0].finding.number("age"), found[0].finding.number("delay")) == (10, 60)
+    assert codes(scene(*delayed)) == []
+
+
+def test_a_pods_own_delay_counts_where_it_is_longer() -> None:
+    note = {"cluster-autoscaler.kubernetes.io/pod-scale-up-delay": "24h"}
+    assert codes(scene(*ALIVE, pods=asking(metadata={"annotations": note}))) == ["AUTOSCALER_WAITS_FOR_AGE"]
+
+
+def test_pods_of_schedulers_that_are_not_served_are_left_out() -> None:
+    only = (cluster_autoscaler("--allowed-scheduler-names=default-scheduler"), status(in_status()))
+    assert codes(scene(*only, pods=asking(schedulerName="volcano"))) == ["AUTOSCALER_SKIPS_SCHEDULER"]
+    assert codes(scene(*only)) == []
+
+
+def test_one_of_two_pods_that_is_passed_over_does_not_hold_the_other() -> None:
+    both = (*asking(name="a", priority=-11), *asking(name="b"))
+    found = scene(*ALIVE, pods=both)
+    assert [(entry.finding.code, entry.pods, entry.of) for entry in found] == [("AUTOSCALER_SKIPS_PRIORITY", 1, 2)]
+    assert would_act(found) == "yes"
+    assert first(found) is found[0]
+
+
+def test_a_group_that_is_not_the_autoscalers_is_unknown() -> None:
+    found = scene(cluster_autoscaler(), status(in_status("another")), kind="labelled nodes")
+    assert (codes(found), would_act(found)) == (["GROUP_NOT_WATCHED"], "unknown")
+
+
+def test_a_pod_that_no_scheduler_has_judged_waits_for_that_unless_it_is_only_imagined() -> None:
+    judged = pod("p", metadata={"creationTimestamp": HOURS_AGO})
+    assert codes(scene(*ALIVE, pods=(judged,))) == ["AUTOSCALER_SKIPS_REASON"]
+    assert codes(scene(*ALIVE, pods=(pod("p"),))) == []

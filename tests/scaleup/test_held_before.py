@@ -1,0 +1,106 @@
+"""Pods that no autoscaler sees: Kueue, scheduling gates, quotas of their namespace; and volumes that a new node can't reach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from k8s_topo_mcp.objects import Metadata, Pod
+from k8s_topo_mcp.scaleup.autoscalers import autoscalers
+from k8s_topo_mcp.scaleup.fit import Fit
+from k8s_topo_mcp.scaleup.obstacle import would_act
+from k8s_topo_mcp.scaleup.obstacles import obstacles
+from tests.diagnosis.clusters import Item, cluster, pod
+from tests.diagnosis.layers.objects import cluster_queue, local_queue, queued, quota
+from tests.scheduling.volumes import uses, volume, volume_claim
+
+from .scenes import BUSY, asking, cluster_autoscaler, codes, condition, group, in_status, met, ready, status, template
+from .test_requests_and_buffers import provisioning
+
+ALIVE = (cluster_autoscaler("--enable-provisioning-requests=true"), status(in_status()))
+GATED: dict[str, Any] = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}], "reason": "SchedulingGated"}
+RESERVED = condition("QuotaReserved")
+
+
+def in_queue(*conditions: Item, **more: Any) -> tuple[Item, ...]:
+    pods = asking(**GATED)
+    return (*pods, queued("w", *conditions, owner=pods[1], **more), local_queue(), cluster_queue())
+
+
+def test_quota_of_a_queue_comes_first_and_then_what_the_autoscaler_itself_would_say() -> None:
+    found = met((*BUSY, *ALIVE, *in_queue(condition("QuotaReserved", "False", "Pending", "no quota"))))
+    assert codes(found) == ["QUEUE_NOT_ADMITTED", "AUTOSCALER_SKIPS_REASON"]
+
+
+def test_an_admission_check_leads_to_the_request_behind_it() -> None:
+    checks = {"admissionChecks": [{"name": "prov", "state": "Pending", "message": "waiting for nodes"}]}
+    owner = {"ownerReferences": [{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "name": "w", "uid": "uid-w"}]}
+    failed = provisioning(condition("Failed", "True", "FailedToBookCapacity"), **owner)
+    waiting = (*BUSY, *ALIVE, *in_queue(RESERVED, status=checks))
+    assert codes(met((*waiting, failed))) == ["QUEUE_CHECK_PENDING", "PROVISIONING_REQUEST_ENDED", "AUTOSCALER_SKIPS_REASON"]
+    has_it = provisioning(condition("Provisioned"), **owner)
+    assert codes(met((*waiting, has_it))) == ["QUEUE_CHECK_PENDING", "AUTOSCALER_SKIPS_REASON"]
+
+
+def test_an_admitted_workload_leaves_the_gate_of_its_topology() -> None:
+    pods = asking(reason="SchedulingGated", schedulingGates=[{"name": "kueue.x-k8s.io/topology"}])
+    admitted = queued("w", RESERVED, condition("Admitted"), owner=pods[1])
+    assert codes(met((*BUSY, *ALIVE, *pods, admitted))) == ["SCHEDULING_GATED", "AUTOSCALER_SKIPS_REASON"]
+
+
+def test_pods_without_gates_do_not_ask_kueue() -> None:
+    pods = asking()
+    waiting = queued("w", condition("QuotaReserved", "False", "Pending"), owner=pods[1])
+    assert codes(met((*BUSY, *ALIVE, *pods, waiting))) == []
+
+
+def test_a_quota_without_room_holds_only_pods_that_are_not_there_yet() -> None:
+    full = quota("team", {"pods": "3", "requests.nvidia.com/gpu": "8"}, {"pods": "2", "requests.nvidia.com/gpu": "8"})
+    items = (*BUSY, *ALIVE, full, pod("there", requests={"nvidia.com/gpu": "1"}))
+    view = cluster(*items)
+    there = view.get(Pod, "there", "default")
+    assert there is not None
+    coming = replace(there, metadata=Metadata("coming", "default"))
+    found = obstacles(view, autoscalers(view)[0], group(view), [coming], (Fit("t", 1),))
+    assert codes(found) == ["QUOTA_EXCEEDED"]
+    assert found[0].finding.values["resources"] == ("requests.nvidia.com/gpu",)
+    assert codes(obstacles(view, autoscalers(view)[0], group(view), [there], (Fit("t", 1),))) == []
+    two = [coming, replace(there, metadata=Metadata("another", "default"))]
+    assert obstacles(view, autoscalers(view)[0], group(view), two, (Fit("t", 2),))[0].finding.values["resources"] == (
+        "pods",
+        "requests.nvidia.com/gpu",
+    )
+
+
+# --- labels and volumes of new nodes ----------------------------------------------------------------------------------------------
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def zoned(zone: str, *more: Item) -> tuple[Item, ...]:
+    in_zone = {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["b"]}]}]}}
+    bound = volume_claim("data", volume="pv")
+    pods = asking(volumes=uses("data"))
+    return (ready("n1", labels={ZONE: zone}), *BUSY[1:], *pods, bound, volume("pv", nodeAffinity=in_zone), *ALIVE, *more)
+
+
+def test_a_volume_in_another_zone_than_new_nodes() -> None:
+    found = met(zoned("a"))
+    assert codes(found) == ["VOLUME_ELSEWHERE"]
+    assert [found[0].finding.text(name) for name in ("claim", "key", "wanted", "found")] == ["default/data", ZONE, "b", "a"]
+    assert codes(met(zoned("b"))) == []
+
+
+def test_a_zone_that_is_known_only_once_the_node_is_there_decides_nothing() -> None:
+    view = cluster(*zoned("a"))
+    vague = replace(template(view, "n1"), unpredictable=frozenset({ZONE}))
+    waiting = [entry for entry in view.all(Pod) if entry.is_pending]
+    assert codes(obstacles(view, autoscalers(view)[0], group(view, templates=(vague,)), waiting, (Fit("t", 1),))) == []
+
+
+def test_without_a_simulation_a_selector_on_such_a_label_is_unknown() -> None:
+    view = cluster(ready("n1"), *BUSY[1:], *asking(nodeSelector={ZONE: "a"}), *ALIVE)
+    vague = replace(template(view, "n1"), unpredictable=frozenset({ZONE}))
+    waiting = [entry for entry in view.all(Pod) if entry.is_pending]
+    found = obstacles(view, autoscalers(view)[0], group(view, templates=(vague,)), waiting)
+    assert (codes(found), would_act(found)) == (["LABEL_NOT_PREDICTABLE"], "unknown")

@@ -1,0 +1,227 @@
+"""Scenes of Karpenter: the first obstacle is the right one, and without it comes the next or none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from k8s_topo_mcp.findings import finding
+from k8s_topo_mcp.scaleup.fit import Fit
+from k8s_topo_mcp.scaleup.obstacle import first, would_act
+from tests.diagnosis.clusters import Item
+from tests.diagnosis.layers.objects import event
+
+from .scenes import (
+    BUSY,
+    GROUP,
+    HOURS_AGO,
+    MINUTES_AGO,
+    asking,
+    codes,
+    condition,
+    karpenter,
+    lease,
+    met,
+    node_claim,
+    node_pool,
+    ready,
+    unschedulable,
+)
+
+JUDGING = (karpenter("--ignore-dra-requests=false"), lease("karpenter-leader-election"))
+IGNORING = (karpenter(), lease("karpenter-leader-election"))
+IN_POOL = (ready("n1", labels={"karpenter.sh/nodepool": GROUP}), *BUSY[1:])
+WELL = (condition("ValidationSucceeded"), condition("NodeClassReady"), condition("Ready"))
+
+
+def scene(*items: Item, pods: tuple[Item, ...] | None = None, **more: Any) -> Any:
+    return met((*IN_POOL, *(pods if pods is not None else asking()), *items), kind="Karpenter NodePool", **more)
+
+
+def test_where_nothing_stands_in_the_way_it_would_act() -> None:
+    assert codes(scene(*JUDGING, node_pool())) == []
+
+
+def test_claims_are_ignored_by_default_and_the_pod_skipped() -> None:
+    found = scene(*IGNORING, node_pool())
+    assert codes(found) == ["CLAIMS_IGNORED"]
+    assert (found[0].certainty, found[0].finding.text("setting"), found[0].finding.text("effect")) == (
+        "certain",
+        "--ignore-dra-requests=true",
+        "skipped",
+    )
+    assert codes(scene(*IGNORING, node_pool(), pods=(unschedulable(claims=()),))) == []
+
+
+def test_the_setting_is_read_from_the_environment_too() -> None:
+    by_variable = (karpenter(env={"IGNORE_DRA_REQUESTS": "false"}), lease("karpenter-leader-election"))
+    assert codes(scene(*by_variable, node_pool())) == []
+
+
+def test_before_1_7_claims_are_not_seen_at_all() -> None:
+    old = (karpenter(image="public.ecr.aws/karpenter/controller:1.6.4"), lease("karpenter-leader-election"))
+    assert scene(*old, node_pool())[0].finding.text("effect") == "plain"
+
+
+def test_a_karpenter_that_the_cloud_runs_is_known_by_its_node_pools_alone() -> None:
+    found = scene(node_pool())
+    assert (codes(found), found[0].certainty) == (["CLAIMS_IGNORED"], "likely")
+
+
+def test_alternatives_are_more_than_its_allocator_takes() -> None:
+    either = {"name": "r", "firstAvailable": [{"name": "a", "deviceClassName": "gpu"}, {"name": "b", "deviceClassName": "other"}]}
+    claim: Item = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "c", "namespace": "default"},
+        "spec": {"devices": {"requests": [either]}},
+    }
+    found = scene(*JUDGING, node_pool(), pods=(claim, unschedulable()))
+    assert (codes(found), found[0].finding.text("feature")) == (["CLAIM_FEATURE_IGNORED"], "firstAvailable")
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ((condition("ValidationSucceeded"), condition("NodeClassReady", "False", "NodeClassNotFound", "gone")), "NodeClassReady"),
+        ((condition("ValidationSucceeded", "False", "Invalid"), condition("NodeClassReady")), "ValidationSucceeded"),
+        ((condition("Ready", "Unknown"),), "Ready"),
+    ],
+)
+def test_a_node_pool_that_is_not_ready_is_left_out_before_anything_else(conditions: tuple[Item, ...], expected: str) -> None:
+    found = scene(*IGNORING, node_pool(GROUP, *conditions))
+    assert codes(found) == ["NODE_POOL_NOT_READY", "CLAIMS_IGNORED"]
+    assert found[0].finding.text("condition") == expected
+
+
+def test_a_static_or_ending_node_pool_makes_no_nodes_for_pods() -> None:
+    assert codes(scene(*JUDGING, node_pool(replicas=3))) == ["NODE_POOL_STATIC"]
+    ending = node_pool()
+    ending["metadata"]["deletionTimestamp"] = MINUTES_AGO
+    assert codes(scene(*JUDGING, ending)) == ["NODE_POOL_ENDING"]
+
+
+def test_limits_are_counted_over_nodes_and_node_claims() -> None:
+    assert codes(scene(*JUDGING, node_pool(limits={"cpu": "16"}))) == []
+    found = scene(*JUDGING, node_pool(limits={"cpu": "12"}))
+    assert codes(found) == ["LIMIT_REACHED"]
+    assert [found[0].finding.text(name) for name in ("resource", "used", "adds", "limit")] == ["cpu", "8", "8", "12"]
+    assert codes(scene(*JUDGING, node_pool(limits={"nodes": "1"}))) == ["LIMIT_REACHED"]
+    coming = node_claim(f"{GROUP}-a", condition("Launched"), condition("Registered"), condition("Initialized"), capacity={"cpu": "8"})
+    assert codes(scene(*JUDGING, node_pool(limits={"cpu": "16"}), coming)) == ["LIMIT_REACHED"]
+
+
+def test_a_node_claim_in_flight_takes_the_pod_and_says_what_it_waits_for() -> None:
+    waiting = condition("Initialized", "Unknown", "DRADriverPoolsNotPublished", "gpu.example.com")
+    found = scene(*JUDGING, node_pool(), node_claim(f"{GROUP}-a", condition("Launched"), condition("Registered"), waiting))
+    assert codes(found) == ["NODE_CLAIM_IN_FLIGHT"]
+    assert found[0].finding.text("waits") == "Initialized (DRADriverPoolsNotPublished: gpu.example.com)"
+    other = node_claim("others-a", condition("Launched", "Unknown"), of="others")
+    assert codes(scene(*JUDGING, node_pool(), other)) == []
+
+
+def test_node_claims_in_flight_take_only_what_they_have_room_for() -> None:
+    coming = node_claim(f"{GROUP}-a", condition("Launched"))
+    found = scene(*JUDGING, node_pool(), coming, pods=(*asking(name="a"), *asking(name="b")))
+    assert [(entry.finding.code, entry.pods, entry.of) for entry in found] == [("NODE_CLAIM_IN_FLIGHT", 1, 2)]
+    assert would_act(found) == "yes"
+
+
+def test_taints_of_the_node_pool_have_to_be_tolerated_but_not_those_of_start_up() -> None:
+    dedicated = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
+    tainted = node_pool(template={"taints": [dedicated]})
+    found = scene(*JUDGING, tainted)
+    assert (codes(found), found[0].finding.text("taint")) == (["NODE_POOL_TAINT"], "dedicated=ml:NoSchedule")
+    tolerating = asking(tolerations=[{"key": "dedicated", "operator": "Exists"}])
+    assert codes(scene(*JUDGING, tainted, pods=tolerating)) == []
+    assert codes(scene(*JUDGING, node_pool(template={"startupTaints": [dedicated]}))) == []
+
+
+@pytest.mark.parametrize(
+    ("selector", "requirements", "clash"),
+    [
+        ({"topology.kubernetes.io/zone": "a"}, [("topology.kubernetes.io/zone", "In", ["b"])], True),
+        ({"topology.kubernetes.io/zone": "a"}, [("topology.kubernetes.io/zone", "In", ["a", "b"])], False),
+        ({"topology.kubernetes.io/zone": "a"}, [], False),
+        ({"topology.kubernetes.io/zone": "a"}, [("topology.kubernetes.io/zone", "NotIn", ["a"])], True),
+        ({"team": "red"}, [], True),
+        ({"team": "red"}, [("team", "Exists", [])], False),
+        ({"karpenter.sh/nodepool": "another"}, [], True),
+    ],
+)
+def test_what_the_pod_asks_of_labels_against_the_requirements(selector: Any, requirements: Any, clash: bool) -> None:
+    own = [{"key": key, "operator": operator, "values": values} for key, operator, values in requirements]
+    found = scene(*JUDGING, node_pool(template={"requirements": own}), pods=asking(nodeSelector=selector))
+    assert codes(found) == (["NODE_POOL_REQUIREMENT"] if clash else [])
+
+
+def test_one_term_of_affinity_that_can_be_met_is_enough() -> None:
+    def zone(value: str) -> Item:
+        return {"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": [value]}]}
+
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [zone("a"), zone("b")]}}}
+    own = [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["b"]}]
+    assert codes(scene(*JUDGING, node_pool(template={"requirements": own}), pods=asking(affinity=affinity))) == []
+
+
+def test_a_pod_that_avoids_nodes_of_karpenter_gets_none() -> None:
+    term = {"matchExpressions": [{"key": "karpenter.sh/nodepool", "operator": "DoesNotExist"}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    assert codes(scene(*JUDGING, node_pool(), pods=asking(affinity=affinity)))[0] == "AUTOSCALER_SKIPS_AVOIDING"
+
+
+def test_a_nominated_pod_is_left_out_whether_its_node_is_there_or_not() -> None:
+    assert codes(scene(*JUDGING, node_pool(), pods=asking(status={"nominatedNodeName": "gone"}))) == ["AUTOSCALER_SKIPS_NOMINATED"]
+
+
+def test_devices_that_only_we_know_of_may_be_unknown_to_karpenter() -> None:
+    empty = (node_pool(), *JUDGING)
+    found = met((ready("other", of="others"), BUSY[1], *asking(), *empty), kind="Karpenter NodePool", of="other")
+    assert (codes(found), would_act(found)) == (["NO_DEVICE_MODEL"], "unknown")
+    pods = asking()
+    said = "Failed to schedule pod, allocating dynamic resources, no instance type can satisfy the allocation"
+    refused = event(pods[1], "FailedScheduling", said, component="karpenter")
+    found = met((ready("other", of="others"), BUSY[1], *pods, refused, *empty), kind="Karpenter NodePool", of="other")
+    assert (codes(found), found[0].certainty, would_act(found)) == (["NO_DEVICE_MODEL"], "likely", "no")
+
+
+def test_the_last_launch_failed_for_lack_of_machines() -> None:
+    about: Item = {"kind": "NodeClaim", "metadata": {"name": f"{GROUP}-x7k2p"}}
+    text = f"NodeClaim {GROUP}-x7k2p event: insufficient capacity"
+    failed = event(about, "InsufficientCapacityError", text, component="karpenter", at=MINUTES_AGO)
+    found = scene(*JUDGING, node_pool(), failed)
+    assert (codes(found), found[0].certainty) == (["INSUFFICIENT_CAPACITY"], "likely")
+    old = event(about, "InsufficientCapacityError", text, component="karpenter", at=HOURS_AGO)
+    assert codes(scene(*JUDGING, node_pool(), old)) == []
+
+
+def test_nodes_that_do_not_join_come_last() -> None:
+    sick = node_pool(GROUP, *WELL, condition("NodeRegistrationHealthy", "False", "RegistrationFailed", "Failed to register node"))
+    assert codes(scene(*JUDGING, sick)) == ["NODES_DO_NOT_REGISTER"]
+
+
+def test_no_instance_type_meets_the_requirements() -> None:
+    text = "NodePool requirements filtered out all compatible available instance types"
+    pool = node_pool()
+    assert codes(scene(*JUDGING, pool, event(pool, "NoCompatibleInstanceTypes", text, component="karpenter"))) == ["NO_INSTANCE_TYPE"]
+
+
+def test_the_simulation_has_the_last_word_on_a_new_node() -> None:
+    short = finding("INSUFFICIENT_RESOURCE", None, "", resource="cpu", asked="9", free="8", allocatable="8")
+    found = scene(*JUDGING, node_pool(), fits=(Fit("small", 0, (short,)), Fit("tiny", 0, (short,))))
+    assert codes(found) == ["NEW_NODE_REFUSED"]
+    assert found[0].finding.text("template") == "2 kinds of node, such as small"
+    assert codes(scene(*JUDGING, node_pool(), fits=(Fit("small", 0, (short,)), Fit("large", 1)))) == []
+    unknown = scene(*JUDGING, node_pool(), fits=(Fit("small", 0, (), "its rack isn't known"),))
+    assert (codes(unknown), would_act(unknown)) == (["FIT_UNKNOWN"], "unknown")
+
+
+def test_the_first_obstacle_of_all_pods_is_the_answer() -> None:
+    tainted = node_pool(template={"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}, limits={"nodes": "1"})
+    pods = (*asking(name="a", tolerations=[{"operator": "Exists"}]), *asking(name="b"))
+    found = scene(*JUDGING, tainted, pods=pods)
+    assert codes(found) == ["LIMIT_REACHED", "NODE_POOL_TAINT"]
+    answer = first(found)
+    assert answer is not None
+    assert answer.finding.code == "LIMIT_REACHED"

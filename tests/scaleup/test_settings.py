@@ -1,0 +1,48 @@
+"""Command lines and environments of autoscalers, read as Go's flag packages read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from k8s_topo_mcp.scaleup.settings import Settings, parse, seconds
+
+
+def test_flags_are_read_in_every_form() -> None:
+    found = parse(
+        ["./cluster-autoscaler", "--v=4", "--cloud-provider", "aws", "-max-nodes-total=7", "--startup-taint=a", "--startup-taint=b"]
+    )
+    assert found.get("cloud-provider", "").value == "aws"
+    assert found.get("max-nodes-total", "0").number == 7
+    assert found.all("startup-taint") == ("a", "b")
+
+
+def test_a_flag_alone_is_true_and_a_following_flag_is_no_value_of_it() -> None:
+    found = parse(["--enable-provisioning-requests", "--v=4"])
+    assert found.get("enable-provisioning-requests", "false").on
+
+
+def test_a_flag_wins_over_a_variable_and_a_variable_over_the_default() -> None:
+    both = parse(["--ignore-dra-requests=false"], {"IGNORE_DRA_REQUESTS": "true"})
+    assert both.get("ignore-dra-requests", "true", "IGNORE_DRA_REQUESTS").value == "false"
+    variable = parse([], {"IGNORE_DRA_REQUESTS": "false"}).get("ignore-dra-requests", "true", "IGNORE_DRA_REQUESTS")
+    assert (variable.value, variable.basis, variable.source) == ("false", "observed", "IGNORE_DRA_REQUESTS")
+
+
+def test_a_default_is_only_assumed_where_the_command_line_cannot_be_read() -> None:
+    assert parse([]).get("max-nodes-total", "0").basis == "default"
+    assert Settings().get("max-nodes-total", "0").basis == "assumed"
+
+
+def test_gates_are_read_from_flag_or_variable() -> None:
+    found = parse([], {"FEATURE_GATES": "NodeRepair=false, CapacityBuffer=true"})
+    assert found.gate("CapacityBuffer", False).on
+    assert not found.gate("StaticCapacity", False).on
+    assert found.gate("ReservedCapacity", True).basis == "default"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("0", 0.0), ("30s", 30.0), ("1m30s", 90.0), ("1.5h", 5400.0), ("250ms", 0.25), ("-5s", -5.0), ("30", None), ("", None), ("5 s", None)],
+)
+def test_durations_are_gos(text: str, expected: float | None) -> None:
+    assert seconds(text) == expected
