@@ -19,6 +19,7 @@ from .prepared import Prepared, chains_of, pools_of, prepare
 from .problem import AllocationProblem, InUse, TargetNode, kept_for
 from .results import moved_allocation
 from .search import STEP_BOUND
+from .worlds import has_bindings, in_every_world
 
 MAX_POOL_ORDERS = 24
 """Where the order of pools isn't defined, up to this many orders are tried (all of them up to four pools that matter)."""
@@ -48,7 +49,7 @@ def allocate_in_every_order(problem: AllocationProblem, node: TargetNode, bound:
     left out."""
     prepared = prepare(problem)
     pools = pools_of(prepared, node)
-    if prepared.unknown is not None or prepared.ordered:
+    if prepared.unknown is not None or prepared.ordered or has_bindings(pools):
         return [_allocate_in(prepared, node, pools, True, bound)]
     return [attempt(prepared, node, order, True, bound) for order in orders(prepared, pools, MAX_ORDERS)]
 
@@ -136,6 +137,12 @@ def _allocate(prepared: Prepared, node: TargetNode, pruned: bool, bound: int) ->
 def _allocate_in(prepared: Prepared, node: TargetNode, pools: tuple[Pool, ...], pruned: bool, bound: int) -> Outcome:
     if prepared.unknown is not None:
         return prepared.unknown
+    if has_bindings(pools):
+        return in_every_world(prepared, node, pools, lambda these: _allocate_among(prepared, node, these, pruned, bound))
+    return _allocate_among(prepared, node, pools, pruned, bound)
+
+
+def _allocate_among(prepared: Prepared, node: TargetNode, pools: tuple[Pool, ...], pruned: bool, bound: int) -> Outcome:
     first = attempt(prepared, node, pools, pruned, bound)
     if prepared.ordered or len(pools) < 2 or not _order_matters(prepared, first, pools):
         return first

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from ..cel import CompileError, Environment, EvaluationError, compile_derived_attribute, derived_attribute
 from ..objects import Attribute, ResourceSlice
 from ..view import derived
-from .outcome import Abort, Aborted
+from .bindings import NOT_YET, unknown_attributes
+from .outcome import Abort, Aborted, Unknown
 from .problem import AllocationProblem
 from .requests import RequestPlan
-from .selectors import slice_values
+from .selectors import slice_values, unknown_reads
 
-Found = Attribute | EvaluationError | CompileError | None
+Found = Attribute | EvaluationError | CompileError | tuple[str, ...] | None
+"""Names: attributes that its value depends on, whose own values aren't known yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,11 @@ class Reader:
         program = compile_derived_attribute(self.expression, self.environment)
         if isinstance(program, CompileError):
             return (program,) * len(entry.devices)
-        return tuple(derived_attribute(program, values) for values in slice_values(entry))
+        found = tuple(derived_attribute(program, values) for values in slice_values(entry))
+        if not entry.bindings:
+            return found
+        unknown = (unknown_reads(program.reads, names) for names in unknown_attributes(entry))
+        return tuple(names or value for names, value in zip(unknown, found, strict=True))
 
 
 def readers_of(problem: AllocationProblem, environment: Environment) -> tuple[Reader, ...]:
@@ -66,6 +72,8 @@ def look_up(plan: RequestPlan, environment: Environment, entry: ResourceSlice, p
     found = Reader(name, expression, environment).read(entry)[place]
     if found is None or isinstance(found, Attribute):
         return found
+    if isinstance(found, tuple):
+        raise Abort(Unknown(f"derived attribute {name} reads {' and '.join(found)}, which {NOT_YET}"))
     device = f"{entry.driver}/{entry.pool}/{entry.devices[place].name}"
     if isinstance(found, CompileError):
         text = f"compile derived attribute {name} failed: {found.message}"

@@ -19,6 +19,7 @@ from .pruning import Pruning
 from .requests import Alternatives, RequestPlan
 from .search import STEP_BOUND, End, Search
 from .selectors import Verdict
+from .worlds import has_bindings
 
 FILTER_LIMIT = 10.0
 """Seconds after which the filter of one node is cut off (DRASchedulerFilterTimeout)."""
@@ -81,10 +82,13 @@ class _Count(Search):
 
 
 def effort(prepared: Prepared, node: TargetNode, bound: int = STEP_BOUND) -> Effort | None:
-    """The steps of the literal search on one node; None where an error ends it, or where the problem isn't modelled."""
+    """The steps of the literal search on one node; None where an error ends it, where the problem isn't modelled, or where they depend on
+    what isn't known of a node to come."""
     if prepared.unknown is not None:
         return None
     pools = pools_of(prepared, node)
+    if has_bindings(pools):
+        return None
     candidates = Candidates(prepared.problem, pools, node, prepared.environment)
     try:
         requests, plans, verdicts = plans_of(prepared, candidates, pools)

@@ -2,7 +2,8 @@
 
 The stages are printed in a reader's order: all devices in usable pools, those of the class, those that pass each selector, those not held
 by another claim, those without a taint in the way, those with enough capacity left. Counts are over all devices, so a held device shows
-up as matching first; the allocator itself never evaluates it.
+up as matching first; the allocator itself never evaluates it. A device of a node to come, of which it isn't known yet whether it passes,
+is still there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .capacity import NotRepresentable, arithmetic_of, shortage
 from .pools import Pool
 from .prepared import Prepared, pools_of
 from .problem import TargetNode, kept_for
-from .selectors import Verdict, chain, chain_verdicts, conjunct_verdicts
+from .selectors import Verdict, chain, chain_verdicts, conjunct_verdicts, may_pass
 from .taints import blocking_taint
 
 StageKind = Literal["devices", "class", "selector", "conjunct", "free", "untainted", "capacity"]
@@ -138,6 +139,8 @@ def _count(prepared: Prepared, nodes: Sequence[TargetNode], claim: int, request:
 
     def recount(pool: Pool, entry: ResourceSlice, held: frozenset[str]) -> tuple[int, ...]:
         rows: list[Sequence[Verdict]] = [chain_verdicts(entry, selectors) for selectors in chains]
+        if entry.bindings:
+            rows = [tuple(map(may_pass, row)) for row in rows]
         last = rows[-1]
         free = [verdict is True and device.name not in held for verdict, device in zip(last, entry.devices, strict=True)]
         clear = free
@@ -218,7 +221,7 @@ def screened_in(
     for pool, entry in slices:
         held = problem.in_use.names_in(pool.driver, pool.name)
         for device, verdict in zip(entry.devices, chain_verdicts(entry, own), strict=True):
-            if verdict is True:
+            if may_pass(verdict):
                 found.append(Screened(device, entry, pool, device.name in held))
     return found
 
@@ -236,11 +239,11 @@ def conjunct_stages(prepared: Prepared, nodes: Sequence[TargetNode], request: Ex
         if isinstance(parts, CompileError):
             return ()
         for verdict, row in zip(chain_verdicts(entry, before), parts, strict=True):
-            if verdict is not True:
+            if not may_pass(verdict):
                 continue
             totals.extend([0] * (len(row) - len(totals)))
             for position, part in enumerate(row):
-                if part is not True:
+                if part is not True and not isinstance(part, tuple):
                     break
                 totals[position] += 1
     return tuple(

@@ -1,9 +1,10 @@
 """Nodes that no problem can tell apart: judged once, however many they are.
 
 A class key is the ordered list of the node's pools, each with its driver, its state, whether it has binding conditions, and per slice what
-the problem reads of its devices in order: selector verdicts, constraint values, taints, capacity, counters, what is held. Pool and device
-names don't matter, except where a pool isn't node-local: there the pool's identity is part of the key, since its state is shared. A
-constraint only compares values with each other, so on a node with nothing but pools of its own equal patterns of values are equal.
+the problem reads of its devices in order: selector verdicts, constraint values and which of them are bound to be equal, taints, capacity,
+counters, what is held. Pool and device names don't matter, except where a pool isn't node-local: there the pool's identity is part of the
+key, since its state is shared. A constraint only compares values with each other, so on a node with nothing but pools of its own equal
+patterns of values are equal.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..cel import Environment
 from ..objects import Attribute, DeviceId, Quantity, ResourceSlice
 from ..view import derived
 from .attributes import Found, Reader, readers_of
+from .bindings import bindings_key
 from .constraints import SCALARS
 from .counters import consumption_key
 from .pools import Pool
@@ -238,6 +240,7 @@ def _facts(entry: ResourceSlice) -> Hashable:
 def _read_facts(entry: ResourceSlice) -> Hashable:
     return (
         entry.skip_node_operations,
+        bindings_key(entry) if entry.bindings else None,
         tuple((counter_set.name, _amounts(counter_set.counters)) for counter_set in entry.shared_counters),
         tuple(
             (

@@ -41,6 +41,15 @@ class SelectorFailure:
         return "compile" if isinstance(self.error, CompileError) else "runtime"
 
 
+@dataclass(frozen=True, slots=True)
+class Undetermined:
+    """A selector that reads attributes of a device whose values aren't known before its node is there."""
+
+    source: Literal["class", "claim"]
+    index: int
+    attributes: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Allocated:
     """The first solution in the allocator's order. `steps` as the allocator counts them; `make` gives the allocations, one per claim (they
@@ -99,11 +108,11 @@ Outcome = Allocated | Unallocatable | Aborted | Unknown
 
 
 class Abort(Exception):
-    """Carries an Aborted out of the search."""
+    """Carries an Aborted out of the search; or an Unknown, where the search meets what isn't known."""
 
-    def __init__(self, outcome: Aborted) -> None:
-        super().__init__(outcome.message)
-        self.outcome = outcome
+    def __init__(self, outcome: Aborted | Unknown) -> None:
+        super().__init__(outcome.why if isinstance(outcome, Unknown) else outcome.message)
+        self.outcome: Aborted | Unknown = outcome
 
 
 class BoundReached(Exception):

@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from enum import Enum
 
 from ..objects import MAX_RESULTS, Quantity
+from .bindings import NOT_YET
 from .candidates import Candidate, Candidates
 from .capacity import Amount, NotRepresentable, Shortage, arithmetic_of, consumed_by, shortage
 from .compatibility import PoolGroups
 from .constraints import Rule, rules_of
 from .counters import PoolCounters
-from .outcome import Abort, Aborted, BoundReached, SelectorFailure
+from .outcome import Abort, Aborted, BoundReached, SelectorFailure, Undetermined, Unknown
 from .pruning import Pruning
 from .requests import Alternatives, RequestPlan, abort, claim_text
 from .selectors import Verdict
@@ -376,15 +377,17 @@ class Search:
             return True
         return "OptionalNodeOperations" in self._problem.features and "DRAOptionalNodeOperations" in self._candidates.node.declared_features
 
-    def _selector_error(self, plan: RequestPlan, index: int, failure: SelectorFailure) -> Abort:
+    def _selector_error(self, plan: RequestPlan, index: int, failure: SelectorFailure | Undetermined) -> Abort:
         return selector_error(self._candidates, plan, index, failure)
 
 
-def selector_error(candidates: Candidates, plan: RequestPlan, index: int, failure: SelectorFailure) -> Abort:
-    """The fatal error of a selector, in the allocator's words for this release."""
+def selector_error(candidates: Candidates, plan: RequestPlan, index: int, failure: SelectorFailure | Undetermined) -> Abort:
+    """The fatal error of a selector, in the allocator's words for this release; or that nobody knows what it will say."""
     problem = candidates.problem
-    device = str(candidates.all[index].id)
     who = f"class {plan.device_class.name}" if failure.source == "class" else f"claim {claim_text(problem.claims[plan.claim])}"
+    if isinstance(failure, Undetermined):
+        return Abort(Unknown(f"{who}: selector #{failure.index} reads {' and '.join(failure.attributes)}, which {NOT_YET}"))
+    device = str(candidates.all[index].id)
     message = failure.error.message
     if failure.kind == "compile":
         text = f"{who}: selector #{failure.index}: CEL compile error: {message}"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..cel import CompileError, DeviceValues, Environment, EvaluationError, compile_selector
+from ..cel import CompileError, DeviceValues, Environment, EvaluationError, Program, Reads, compile_selector
 from ..objects import Device, DeviceClass, ResourceSlice, Selector
 from ..view import derived
-from .outcome import SelectorFailure
+from .bindings import unknown_attributes
+from .outcome import SelectorFailure, Undetermined
 
-Verdict = bool | SelectorFailure
+Verdict = bool | SelectorFailure | Undetermined
+Judgement = bool | EvaluationError | tuple[str, ...]
+"""What a selector, or a part of it, says of a device; names of attributes where that depends on values that aren't known."""
 
 _KEPT_PER_SLICE = 64
 
@@ -61,7 +64,12 @@ def _judgements(entry: ResourceSlice) -> dict[object, tuple[object, ...]]:
     return derived(entry, "judgements", dict[object, tuple[object, ...]])
 
 
-def selector_verdicts(entry: ResourceSlice, expression: str, environment: Environment) -> tuple[bool | EvaluationError, ...] | CompileError:
+def may_pass(verdict: Verdict) -> bool:
+    """Whether a device isn't ruled out."""
+    return verdict is True or isinstance(verdict, Undetermined)
+
+
+def selector_verdicts(entry: ResourceSlice, expression: str, environment: Environment) -> tuple[Judgement, ...] | CompileError:
     """One selector against every device of the slice."""
     program = compile_selector(expression, environment)
     if isinstance(program, CompileError):
@@ -70,18 +78,53 @@ def selector_verdicts(entry: ResourceSlice, expression: str, environment: Enviro
     found = kept.get((expression, environment))
     if found is None:
         found = tuple(program.evaluate(values) for values in slice_values(entry))
+        if entry.bindings:
+            unknown = unknown_attributes(entry)
+            found = tuple(
+                _combined(_parts(program, values, names)) if names else known
+                for known, values, names in zip(found, slice_values(entry), unknown, strict=True)
+            )
         _keep(kept, (expression, environment), found)
     return found  # type: ignore[return-value]
 
 
-def conjunct_verdicts(
-    entry: ResourceSlice, expression: str, environment: Environment
-) -> tuple[tuple[bool | EvaluationError, ...], ...] | CompileError:
+def conjunct_verdicts(entry: ResourceSlice, expression: str, environment: Environment) -> tuple[tuple[Judgement, ...], ...] | CompileError:
     """Per device the verdict of every `&&` operand of the selector."""
     program = compile_selector(expression, environment)
     if isinstance(program, CompileError):
         return program
+    if entry.bindings:
+        unknown = unknown_attributes(entry)
+        return tuple(_parts(program, values, names) for values, names in zip(slice_values(entry), unknown, strict=True))
     return tuple(program.evaluate_conjuncts(values) for values in slice_values(entry))
+
+
+def unknown_reads(reads: Reads, names: frozenset[str]) -> tuple[str, ...]:
+    """Those of a device's unknown attributes that an expression looks at; all of them where it isn't known what it looks at."""
+    if not reads.complete:
+        return tuple(sorted(names))
+    return tuple(sorted({path.qualified_name for path in reads.paths if path.kind == "attribute"} & names))
+
+
+def _parts(program: Program, values: DeviceValues, names: frozenset[str]) -> tuple[Judgement, ...]:
+    """Each operand of the selector on a device with attributes of unknown value. That such an attribute is there is known."""
+    found: list[Judgement] = []
+    for conjunct, verdict in zip(program.conjuncts, program.evaluate_conjuncts(values), strict=True):
+        unknown = unknown_reads(conjunct.reads, names)
+        shape = conjunct.comparison
+        if unknown and shape is not None and shape.operator == "has":
+            found.append(not shape.negated)
+        else:
+            found.append(unknown or verdict)
+    return tuple(found)
+
+
+def _combined(parts: tuple[Judgement, ...]) -> Judgement:
+    """False beats what isn't known, since it is false whatever that is; what isn't known beats an error, since it may be false."""
+    if False in parts:
+        return False
+    unknown = tuple(sorted({name for part in parts if isinstance(part, tuple) for name in part}))
+    return unknown or next((part for part in parts if part is not True), True)
 
 
 def chain_verdicts(entry: ResourceSlice, selectors: SelectorChain) -> tuple[Verdict, ...]:
@@ -104,9 +147,13 @@ def _chain_verdicts(entry: ResourceSlice, selectors: SelectorChain) -> tuple[Ver
             if verdict is not True:
                 continue
             result = outcome if isinstance(outcome, CompileError) else outcome[position]
-            verdicts[position] = (
-                result if isinstance(result, bool) else SelectorFailure("class" if source == "class" else "claim", index, result)
-            )
+            whose = "class" if source == "class" else "claim"
+            if isinstance(result, bool):
+                verdicts[position] = result
+            elif isinstance(result, tuple):
+                verdicts[position] = Undetermined(whose, index, result)
+            else:
+                verdicts[position] = SelectorFailure(whose, index, result)
     return tuple(verdicts)
 
 
