@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..objects import Node, Pod
+from ..scaleup.fit import Fit
 from ..scaleup.new_nodes import with_nodes
 from ..scaleup.node_counts import NodeCounts, node_counts
 from ..scaleup.node_group import NodeGroup
@@ -98,6 +99,25 @@ def scaling(
             options += _with_changes(simulation, refused)
     ordered = sorted(options, key=_rank)
     return Scaling(simulation, refused, counts, tuple(ordered[:MOST_OPTIONS]), tuple(vain))
+
+
+def fits(view: ClusterView, group: NodeGroup, pods: Sequence[Pod]) -> tuple[Fit, ...]:
+    """What one new node of each template of a group does for pods that wait, as the obstacles of autoscalers ask it."""
+    return tuple(_fit(view, template, pods) for template in group.templates) if pods else ()
+
+
+def _fit(view: ClusterView, template: NodeTemplate, pods: Sequence[Pod]) -> Fit:
+    new = with_nodes(view, ((template, 1),))
+    on = on_new_node(new.view, pods[0], template, new.of(0)[0])
+    if on.verdict == "unknown":
+        return Fit(template.name, 0, unknown=on.why)
+    if on.verdict == "refused":
+        cause = find_cause(new.view, on.placement)
+        return Fit(template.name, 0, () if cause is None else (cause.finding,))
+    if len(pods) == 1:
+        return Fit(template.name, 1)
+    played = simulate(view, pods, ((template, 1),))
+    return Fit(template.name, max(1, sum(outcome.on_new for outcome in played.outcomes)))
 
 
 def _does(counts: NodeCounts) -> bool:

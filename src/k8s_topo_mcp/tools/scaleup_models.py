@@ -149,6 +149,19 @@ class Scaler(Part):
     obstacles: tuple[ObstacleRow, ...] = ()
 
 
+class WishRow(Part):
+    """Pods that wait and ask for the same devices: with so many nodes of which group they start, and whether an autoscaler can make these
+    nodes at all: `ready` groups, or what is `missing` for good at the group that comes closest."""
+
+    what: str
+    pods: int
+    example: str
+    would_do: tuple[WouldDo, ...] = ()
+    ready: tuple[str, ...] = ()
+    missing_at: str | None = None
+    missing: tuple[ObstacleRow, ...] = ()
+
+
 class Gap(Part):
     """A gang in the hands of an autoscaler that looks at one pod at a time: nodes it would add, members that would still wait, what stands
     idle until then; `atomic`: how many nodes at once would start it."""
@@ -164,7 +177,7 @@ class Gap(Part):
 
 
 class Output(Answer):
-    """`not_starting`, `would_do` and `no_use` are of nodes asked for, or of all known groups."""
+    """`not_starting`, `would_do` and `no_use` are of nodes asked for, or of all known groups; `wishes` is the audit of a whole cluster."""
 
     verdict: str
     subject: Subject | None = None
@@ -175,6 +188,8 @@ class Output(Answer):
     would_do: tuple[WouldDo, ...] = ()
     no_use: tuple[str, ...] = ()
     gap: Gap | None = None
+    wishes: tuple[WishRow, ...] = ()
+    groups: int | None = None
     autoscalers: tuple[Scaler, ...] = ()
     assumptions: tuple[str, ...] = ()
     cursor: str | None = None

@@ -10,7 +10,7 @@ from k8s_topo_mcp.scaleup.left_over import LeftOver
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts
-from k8s_topo_mcp.tools.scaleup_models import Added, Counts, Gap, NotStarting, Output, Scaler, WouldDo
+from k8s_topo_mcp.tools.scaleup_models import Added, Counts, Gap, NotStarting, ObstacleRow, Output, Scaler, WishRow, WouldDo
 
 PRODUCTS = 2
 """Kinds of devices of a node that are named."""
@@ -50,6 +50,8 @@ def text(output: Output) -> str:
         block.row(f"+{added.count} {added.name}", *_of_added(added))
     for entry in output.not_starting:
         _refusal(block, entry)
+    for row in output.wishes:
+        block.row(f"{row.pods} pods" if row.pods > 1 else "1 pod", *_wish(row))
     block.section("what would do (each simulated)", [_option(entry) for entry in output.would_do])
     if output.no_use:
         block.row("no use", f"{fold(output.no_use)} (simulated)")
@@ -75,6 +77,13 @@ def headline(output: Output) -> str:
     nodes = " and ".join(f"{added.count} more {added.name}" + (f" ({added.devices})" if added.devices else "") for added in output.added)
     start = sum(added.starts for added in output.added) + (now.start if now is not None else 0)
     match output.verdict:
+        case "audit":
+            can = sum(bool(row.would_do) and bool(row.ready) for row in output.wishes)
+            shown = len(output.wishes)
+            return (
+                f"{asked.pods} pods wait. Of the {plural(shown, 'kind')} shown here, new nodes of a known group ({output.groups or 0}) start "
+                f"{sum(bool(row.would_do) for row in output.wishes)}, and an autoscaler could make them for {can}."
+            )
         case "nothing waits":
             return "No pod waits for a node, so no new node would start one."
         case "fits now":
@@ -184,6 +193,24 @@ def _option(entry: WouldDo) -> tuple[str, str]:
     return f"{entry.needed.sure} × {entry.name}{group}{change}", f"all start{f' (perhaps {many})' if many else ''}{left}"
 
 
+def _wish(row: WishRow) -> list[str]:
+    """What the pods ask, what starts them, and who could make it."""
+    do = "; ".join(" ".join(_option(entry)) for entry in row.would_do) or "no known group starts them"
+    lines = [f"like {row.example} · {row.what}", do]
+    if row.ready:
+        lines.append(f"an autoscaler can make nodes of {', '.join(row.ready)}")
+    lines += [f"missing at {row.missing_at}: {entry.what}{_sure(entry)}{_remedy(entry)}" for entry in row.missing]
+    return lines
+
+
+def _sure(row: ObstacleRow) -> str:
+    return "" if row.certainty == "certain" else f" ({row.certainty})"
+
+
+def _remedy(row: ObstacleRow) -> str:
+    return f" → {row.removed_by}" if row.removed_by else ""
+
+
 def _gap(gap: Gap) -> list[str]:
     then = "and the group starts" if gap.starts else f"{gap.still_wait} members still wait" + (f"; {gap.idle}" if gap.idle else "")
     lines = [f"an autoscaler that looks at one pod at a time adds {gap.added} × {gap.nodes_of} for {gap.group}: {then}"]
@@ -196,10 +223,11 @@ def _scaler(scaler: Scaler) -> list[str]:
     version = f" {scaler.version}" if scaler.version else ""
     state = f" ({scaler.state})" if scaler.state else ""
     group = f" for {scaler.group}" if scaler.group else ""
-    act = {"yes": "would add nodes", "no": "would add none", "unknown": "not known whether it would act", None: ""}[scaler.would_act]
+    if scaler.would_act is None:
+        return [f"{scaler.kind}{version}{state}" + (f" · {scaler.claims}" if scaler.claims else "")]
+    act = {"yes": "would add nodes", "no": "would add none", "unknown": "not known whether it would act"}[scaler.would_act]
     lines = [f"{scaler.kind}{version}{state}: {act}{group}" + (f" · {scaler.claims}" if scaler.claims else "")]
     for number, row in enumerate(scaler.obstacles):
         lead = "first obstacle" if number == 0 else "then"
-        sure = "" if row.certainty == "certain" else f" ({row.certainty})"
-        lines.append(f"{lead}: {row.what}{sure}" + (f" → {row.removed_by}" if row.removed_by else ""))
+        lines.append(f"{lead}: {row.what}{_sure(row)}{_remedy(row)}")
     return lines

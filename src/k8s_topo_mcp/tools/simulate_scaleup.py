@@ -10,22 +10,20 @@ from k8s_topo_mcp.diagnosis.manifest import ManifestError
 from k8s_topo_mcp.diagnosis.pending import held_before
 from k8s_topo_mcp.diagnosis.proposals import read
 from k8s_topo_mcp.diagnosis.proposed_pods import propose_pods
-from k8s_topo_mcp.diagnosis.scaling import Option, Refused, Scaling, scaling
+from k8s_topo_mcp.diagnosis.scaling import Refused, Scaling, scaling
 from k8s_topo_mcp.objects import ObjectRef, Pod
 from k8s_topo_mcp.rendering import clean
+from k8s_topo_mcp.scaleup.audit import wishes
 from k8s_topo_mcp.scaleup.groups import find, from_documents, node_groups
-from k8s_topo_mcp.scaleup.left_over import LeftOver
-from k8s_topo_mcp.scaleup.node_counts import NodeCounts
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
-from k8s_topo_mcp.scaleup.template import NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import scaleup_text, wording
+from k8s_topo_mcp.tools import paging, scaleup_rows, scaleup_text, wording
 from k8s_topo_mcp.tools.claim_feasibility import asks, clean_lines
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import Subject
-from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Counts, Input, NotStarting, Now, Output, WouldDo
+from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Input, NotStarting, Now, Output
 from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of, pending_pods
@@ -34,6 +32,8 @@ MOST_PODS = 512
 """Pods that one call judges."""
 KINDS = 3
 """Kinds of pods whose requests are told."""
+GROUPS = 2
+"""Groups of which it is told what the autoscaler would do."""
 ROWS, MANY_ROWS = 3, 12
 """Rows of each list: short, full."""
 
@@ -54,10 +54,51 @@ def answer(view: ClusterView, question: Input) -> Output:
     """Imagine the nodes, play the scheduler's queue, and say what starts."""
     asked = _asked(view, question)
     given = _given_groups(view, question)
-    additions = [_addition(asked.view, given, entry.name, entry.count) for entry in question.add]
-    others = [(template, group) for group in (*given, *node_groups(asked.view)) for template in group.templates]
-    found = scaling(asked.view, asked.pods, [pair for pairs in additions for pair in pairs], others)
-    return _output(view, question, asked, found)
+    groups = (*given, *node_groups(asked.view))
+    chosen = [(_group(asked.view, given, entry.name), entry.count) for entry in question.add]
+    if not chosen and not question.pods and question.manifest is None and len(asked.pods) > 1 and asked.gang is None:
+        return _audit(view, question, asked, groups)
+    additions = [(group.templates[0], count) for group, count in chosen]
+    others = [(template, group) for group in groups for template in group.templates]
+    found = scaling(asked.view, asked.pods, additions, others)
+    tried = (
+        [group for group, _ in chosen]
+        or list(dict.fromkeys(option.group for option in found.options if option.group is not None))
+        or list(groups)
+    )
+    output = _output(view, question, asked, found)
+    lacking = [outcome.pod for outcome in found.simulation.outcomes if outcome.verdict != "starts now"]
+    return output.model_copy(
+        update={
+            "autoscalers": scaleup_rows.scalers(asked.view, tried[:GROUPS], lacking) if lacking else (),
+            "gap": scaleup_rows.gap(asked.view, asked.gang, tried[0]) if asked.gang is not None and tried and lacking else None,
+        }
+    )
+
+
+def _audit(view: ClusterView, question: Input, asked: Question, groups: Sequence[NodeGroup]) -> Output:
+    """Everything that waits against every group."""
+    rows = MANY_ROWS if question.detail == "full" else ROWS
+    own = (
+        wishes(view)
+        if question.namespace is None
+        else tuple(
+            (wish, pods) for wish, every in wishes(view) if (pods := tuple(pod for pod in every if pod.namespace == question.namespace))
+        )
+    )
+    judged = {pod.key for pod in asked.pods}
+    own = tuple((wish, pods) for wish, every in own if (pods := tuple(pod for pod in every if pod.key in judged)))
+    shown, more = paging.page(view, TOOL.name, question, own, rows)
+    return Output(
+        verdict="audit",
+        asked=_pods(asked),
+        wishes=tuple(scaleup_rows.wish_row(view, str(wish), pods, groups) for wish, pods in shown),
+        groups=len(groups),
+        autoscalers=scaleup_rows.seen(view),
+        assumptions=tuple(clean(text, 200) for text in asked.notes),
+        cursor=more,
+        basis=bases.basis(view),
+    )
 
 
 # --- the question ---------------------------------------------------------------------------------------------------------------
@@ -128,7 +169,8 @@ def _given_groups(view: ClusterView, question: Input) -> tuple[NodeGroup, ...]:
         raise ToolInputError(f"template: {clean_lines(str(error))}") from None
 
 
-def _addition(view: ClusterView, given: Sequence[NodeGroup], name: str, count: int) -> list[tuple[NodeTemplate, int]]:
+def _group(view: ClusterView, given: Sequence[NodeGroup], name: str) -> NodeGroup:
+    """The group or shape of that name, one with a template."""
     own = next((group for group in given if group.name == name), None)
     try:
         group = own or find(view, name)
@@ -136,7 +178,7 @@ def _addition(view: ClusterView, given: Sequence[NodeGroup], name: str, count: i
         raise ToolInputError(f"add: {clean_lines(str(error.args[0]))}") from None
     if not group.templates:
         raise ToolInputError(f"add: {group.kind} {clean(group.name, 80)}: {clean(group.why_none, 200)}")
-    return [(group.templates[0], count)]
+    return group
 
 
 # --- the answer -----------------------------------------------------------------------------------------------------------------
@@ -160,7 +202,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         ),
         added=tuple(_added(found, number) for number in range(len(simulation.additions))),
         not_starting=tuple(_not_starting(entry) for entry in found.refused[:rows]),
-        would_do=tuple(_would_do(entry) for entry in found.options),
+        would_do=tuple(scaleup_rows.would_do(entry) for entry in found.options),
         no_use=tuple(clean(template.name, 80) for template in found.vain[: 2 * rows]),
         assumptions=tuple(clean(text, 200) for text in (*asked.notes, *simulation.assumptions)),
         basis=bases.basis(view),
@@ -209,21 +251,11 @@ def _added(found: Scaling, number: int) -> Added:
         devices=scaleup_text.devices(template, count) or None,
         starts=starts,
         of=len(simulation.outcomes),
-        needed=_counts(counts) if counts is not None else None,
+        needed=scaleup_rows.counts(counts) if counts is not None else None,
         left_over=scaleup_text.left_over(simulation.left_over[number]) if starts else None,
         known_from=tuple(dict.fromkeys(clean(f"{fact.part}: {fact.source} ({fact.confidence})", 120) for fact in template.facts)),
         unknown=tuple(sorted(clean(f"value of label {key}", 120) for key in template.unpredictable)),
     )
-
-
-def _counts(counts: NodeCounts) -> Counts:
-    if counts.nowhere:
-        why = f"no number of them: {clean(counts.nowhere[0].full_name, 120)} fits on none"
-    elif counts.scheduler is None:
-        why = clean(counts.unknown, 160) or f"not with up to {counts.tried}"
-    else:
-        why = ""
-    return Counts(at_least=counts.least, sure=counts.scheduler, tie=counts.tie or None, why=why or None)
 
 
 def _not_starting(entry: Refused) -> NotStarting:
@@ -233,21 +265,6 @@ def _not_starting(entry: Refused) -> NotStarting:
         on=clean(entry.template.name, 80) if entry.template is not None else None,
         blocker=wording.blocker(entry.cause) if entry.cause is not None else None,
         why=clean(entry.unknown, 200) or ("others are first, and take what there is" if entry.no_room and entry.cause is None else None),
-    )
-
-
-def _would_do(entry: Option) -> WouldDo:
-    change = entry.change
-    left: LeftOver | None = entry.simulation.left_over[0] if entry.simulation is not None and entry.simulation.left_over else None
-    return WouldDo(
-        name=clean(entry.template.name, 80),
-        group=clean(f"{entry.group.kind} {entry.group.name}", 120) if entry.group is not None else None,
-        needed=_counts(entry.counts),
-        change=clean(change.text, 200) if change is not None else None,
-        object=wording.named(change.about) if change is not None else None,
-        field=change.field or None if change is not None else None,
-        apply=clean(change.apply, 240) if change is not None else None,
-        left_over=scaleup_text.left_over(left) if left is not None else None,
     )
 
 

@@ -1,0 +1,145 @@
+"""The rows that simulate_scaleup answers with: what would do, what an autoscaler would, the gap of a gang, one wish of the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from k8s_topo_mcp.diagnosis.scaling import Option, fits, scaling
+from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.rendering import clean
+from k8s_topo_mcp.scaleup.audit import LASTING, serving
+from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
+from k8s_topo_mcp.scaleup.autoscalers import autoscalers
+from k8s_topo_mcp.scaleup.gang_gap import gang_gap
+from k8s_topo_mcp.scaleup.node_counts import NodeCounts
+from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
+from k8s_topo_mcp.scaleup.obstacles import obstacles
+from k8s_topo_mcp.scheduling.gang_scheduling import Gang
+from k8s_topo_mcp.tools import scaleup_text, wording
+from k8s_topo_mcp.tools.scaleup_models import Counts, Gap, ObstacleRow, Scaler, WishRow, WouldDo
+from k8s_topo_mcp.view import ClusterView
+
+OBSTACLES = 3
+"""Obstacles that are told of one group, in order."""
+
+
+def counts(found: NodeCounts) -> Counts:
+    """How many nodes it takes."""
+    if found.nowhere:
+        why = f"no number of them: {clean(found.nowhere[0].full_name, 120)} fits on none"
+    elif found.scheduler is None:
+        why = clean(found.unknown, 160) or f"not with up to {found.tried}"
+    else:
+        why = ""
+    return Counts(at_least=found.least, sure=found.scheduler, tie=found.tie or None, why=why or None)
+
+
+def would_do(entry: Option) -> WouldDo:
+    """One kind of node that starts all pods."""
+    change = entry.change
+    left = entry.simulation.left_over[0] if entry.simulation is not None and entry.simulation.left_over else None
+    return WouldDo(
+        name=clean(entry.template.name, 80),
+        group=clean(f"{entry.group.kind} {entry.group.name}", 120) if entry.group is not None else None,
+        needed=counts(entry.counts),
+        change=clean(change.text, 200) if change is not None else None,
+        object=wording.named(change.about) if change is not None else None,
+        field=(change.field or None) if change is not None else None,
+        apply=clean(change.apply, 240) if change is not None else None,
+        left_over=(scaleup_text.left_over(left) or None) if left is not None else None,
+    )
+
+
+def obstacle(entry: Obstacle) -> ObstacleRow:
+    """One obstacle in words."""
+    expected, actual = wording.wanted_and_found(entry.finding)
+    return ObstacleRow(
+        code=entry.finding.code,
+        object=wording.named(entry.finding.objects[0]) if entry.finding.objects else None,
+        field=clean(entry.finding.field, 120) or None,
+        what=clean(f"{expected}; {actual}" if actual else expected, 240),
+        certainty=entry.certainty,
+        removed_by=clean(entry.removed_by, 160) or None,
+    )
+
+
+def seen(view: ClusterView) -> tuple[Scaler, ...]:
+    """The autoscalers that run here, by themselves."""
+    return tuple(_scaler(entry) for entry in autoscalers(view))
+
+
+def scalers(view: ClusterView, groups: Sequence[NodeGroup], pods: Sequence[Pod]) -> tuple[Scaler, ...]:
+    """What the autoscaler of each group would do for the pods; without any autoscaler, that there is none."""
+    known = autoscalers(view)
+    if not known:
+        return (Scaler(kind="none seen here: nobody adds nodes by itself"),)
+    return tuple(_of_group(view, group, serving(view, group, known), pods) for group in groups) or tuple(_scaler(entry) for entry in known)
+
+
+def _of_group(view: ClusterView, group: NodeGroup, found: Autoscaler | None, pods: Sequence[Pod]) -> Scaler:
+    met = obstacles(view, found, group, pods, fits(view, group, pods))
+    own = Scaler(kind="no autoscaler of it is seen") if found is None else _scaler(found)
+    return own.model_copy(
+        update={
+            "group": clean(f"{group.kind} {group.name}", 120),
+            "would_act": would_act(met),
+            "obstacles": tuple(obstacle(entry) for entry in met[:OBSTACLES]),
+        }
+    )
+
+
+def _scaler(found: Autoscaler) -> Scaler:
+    support = found.claims
+    judged = {"yes": "judges claims", "no": "does not judge claims", "unknown": "not known whether it judges claims"}[support.judged]
+    return Scaler(
+        kind=found.kind + (f" (run by {found.run_by})" if found.run_by else ""),
+        version=found.version_text or None,
+        state=None if found.state == "alive" else found.state,
+        claims=clean(f"{judged} ({support.because})" if support.because else judged, 120),
+    )
+
+
+def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
+    """The gang with an autoscaler that judges each pod by itself."""
+    if not group.templates:
+        return None
+    limit = None if group.max_size is None or group.size is None else max(0, group.max_size - group.size)
+    found = gang_gap(view, gang, group.templates[0], limit)
+    return Gap(
+        group=clean(f"{gang.ref.kind} {gang.name}", 120),
+        nodes_of=clean(group.name, 80),
+        added=found.added,
+        starts=found.starts,
+        still_wait=found.waiting,
+        idle=(scaleup_text.left_over(found.idle) or None) if found.added and not found.starts else None,
+        atomic=counts(found.atomic),
+        avoided=found.avoided,
+    )
+
+
+def wish_row(view: ClusterView, what: str, pods: tuple[Pod, ...], groups: Sequence[NodeGroup]) -> WishRow:
+    """Pods that ask alike: what would start them, and who could make it."""
+    others = [(template, group) for group in groups for template in group.templates]
+    found = scaling(view, pods, (), others)
+    doing = [option for option in found.options if option.group is not None]
+    known = autoscalers(view)
+    ready: list[str] = []
+    nearest: tuple[NodeGroup, tuple[Obstacle, ...]] | None = None
+    for group in dict.fromkeys([option.group for option in doing if option.group is not None] or groups):
+        met = obstacles(view, serving(view, group, known), group, pods, fits(view, group, pods[:1]))
+        missing = tuple(entry for entry in met if entry.finding.code in LASTING)
+        if not missing:
+            ready.append(group.name)
+        if nearest is None or len(missing) < len(nearest[1]):
+            nearest = (group, missing)
+    lacking = nearest is not None and not ready
+    return WishRow(
+        what=clean(what, 120),
+        pods=len(pods),
+        example=clean(pods[0].full_name, 120),
+        would_do=tuple(would_do(option) for option in doing[:2]),
+        ready=tuple(clean(name, 80) for name in ready[:4]),
+        missing_at=clean(nearest[0].name, 80) if nearest is not None and lacking else None,
+        missing=tuple(obstacle(entry) for entry in nearest[1][:2]) if nearest is not None and lacking else (),
+    )
