@@ -15,7 +15,7 @@ from ..view import ClusterView
 from ..view.indices import PoolId, allocated_claims, claims_of_pool, pools_held
 from .node_info import NodeInfo, info_of, node_info
 
-FEW_NODES = 8
+FEW_NODES = 256
 """Up to so many nodes are judged with the claims of the pools that they see, more with all claims."""
 
 
