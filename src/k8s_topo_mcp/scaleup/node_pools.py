@@ -8,7 +8,7 @@ topology, instance types). What happens after a NodeClaim was made (launch, regi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..findings import finding
 from ..objects import Event, Node, NodeClaim, NodePool, Pod, Quantity, Requirement
@@ -99,8 +99,12 @@ def in_flight(view: ClusterView, pool: NodePool, pods: int, fits: Sequence[Fit])
     yield Obstacle(why, certainty, f"{waits_for(first)} of {first.name}", room, pods)
 
 
-def _claims(view: ClusterView) -> dict[str, tuple[NodeClaim, ...]]:
-    return dict(view.index(NodeClaim, _pool_name))
+def _claims(view: ClusterView) -> Mapping[str, tuple[NodeClaim, ...]]:
+    return view.index(NodeClaim, _pool_name)
+
+
+def _pool_of_node(node: Node) -> Iterable[str]:
+    return (node.metadata.labels.get(NODE_POOL_LABEL, ""),)
 
 
 def _pool_name(claim: NodeClaim) -> Iterable[str]:
@@ -153,7 +157,7 @@ def _adds(resource: str, node: Node) -> Quantity:
 def _used(view: ClusterView, pool: NodePool) -> dict[str, Quantity]:
     """What the nodes of the NodePool have, and NodeClaims that have no node yet: as the scheduler counts it, not as the status says."""
     total: dict[str, Quantity] = {}
-    nodes = [node for node in view.all(Node) if node.metadata.labels.get(NODE_POOL_LABEL) == pool.name]
+    nodes = view.index(Node, _pool_of_node).get(pool.name, ())
     names = {node.name for node in nodes}
     coming = [claim for claim in _claims(view).get(pool.name, ()) if not claim.node or claim.node not in names]
     for resources in (*(node.capacity for node in nodes), *(claim.capacity for claim in coming)):
@@ -165,10 +169,11 @@ def _used(view: ClusterView, pool: NodePool) -> dict[str, Quantity]:
 def untolerated(pool: NodePool) -> Check:
     """Pods that don't tolerate a taint that the NodePool's nodes keep; start-up taints don't count. PreferNoSchedule doesn't either: it is
     relaxed."""
+    taints = [entry for entry in pool.spec.taints if entry.effect != "PreferNoSchedule"]
 
     def check(pod: Pod) -> Passed | None:
-        for taint in pool.spec.taints:
-            if taint.effect != "PreferNoSchedule" and not tolerated(pod.tolerations, taint, True):
+        for taint in taints:
+            if not tolerated(pod.tolerations, taint, True):
                 found = finding("NODE_POOL_TAINT", pool.ref, "spec.template.spec.taints", pool=pool.name, taint=str(taint))
                 return Passed(found, "certain", f"a toleration for {taint} in the pod")
         return None
@@ -195,6 +200,8 @@ def incompatible(pool: NodePool) -> Check:
         return None
 
     def check(pod: Pod) -> Passed | None:
+        if not pod.node_selector and pod.affinity.node.required is None:
+            return None
         selector = tuple(Requirement(key, "In", (value,)) for key, value in pod.node_selector.items())
         required = pod.affinity.node.required
         terms = [term.expressions for term in required.terms] if required is not None else [()]

@@ -8,7 +8,7 @@ node_pools), and the pods on a new node (claims_ignored, new_node).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ..findings import finding
 from ..objects import NodePool, Pod
@@ -49,12 +49,21 @@ def obstacles(
     """
     if not pods:
         return ()
+    pods = tuple(pods)
     serving = autoscaler.settings if autoscaler is not None and autoscaler.kind == "Cluster Autoscaler" else None
-    return (*held_before(view, pods, serving), *_met(view, autoscaler, group, pods, fits))
+    held = _once(view, "held before", autoscaler, pods, lambda: held_before(view, pods, serving))
+    return (*held, *_met(view, autoscaler, group, pods, fits))
+
+
+def _once(
+    view: ClusterView, part: str, autoscaler: Autoscaler | None, pods: tuple[Pod, ...], judge: Callable[[], tuple[Obstacle, ...]]
+) -> tuple[Obstacle, ...]:
+    """What doesn't depend on the group, judged for all groups at once."""
+    return view.memo(("obstacles", part, autoscaler, pods), judge)
 
 
 def _met(
-    view: ClusterView, autoscaler: Autoscaler | None, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]
+    view: ClusterView, autoscaler: Autoscaler | None, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
 ) -> Iterator[Obstacle]:
     if autoscaler is None:
         yield Obstacle(finding("NO_AUTOSCALER"), "likely", "an autoscaler, or nodes that somebody adds", len(pods), len(pods))
@@ -93,20 +102,27 @@ def _not_its_group(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, 
 
 
 def _cluster_autoscaler(
-    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]
+    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
 ) -> Iterator[Obstacle]:
     settings, said, count = autoscaler.settings, status(view), len(pods)
     bypassed = bypassed_schedulers(settings)
-    yield from concerning(pods, lambda pod: not_called_unschedulable(pod, bypassed))
-    yield from concerning(pods, of_other_scheduler(settings))
+
+    def listed() -> tuple[Obstacle, ...]:
+        return all_of(pods, lambda pod: not_called_unschedulable(pod, bypassed), of_other_scheduler(settings))
+
+    def kept() -> tuple[Obstacle, ...]:
+        return all_of(pods, of_low_priority(settings), nominated(view, whatever_node=False), claims_ignored(view, autoscaler))
+
+    def helped() -> tuple[Obstacle, ...]:
+        return all_of(pods, of_daemon_set, lambda pod: passed_over(view, pod, settings), too_young(view, settings))
+
+    yield from _once(view, "listed", autoscaler, pods, listed)
     yield from growing.cluster_wide(said, count)
-    yield from all_of(pods, of_low_priority(settings), nominated(view, whatever_node=False))
-    yield from all_of(pods, claims_ignored(view, autoscaler), feature_ignored(view, autoscaler, group.templates))
+    yield from _once(view, "kept", autoscaler, pods, kept)
+    yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
     known = said.group(group.name) if said is not None else None
     yield from on_the_way.absorbed(view, group, known, count, fits, settings)
-    yield from concerning(pods, of_daemon_set)
-    yield from concerning(pods, lambda pod: passed_over(view, pod, settings))
-    yield from concerning(pods, too_young(view, settings))
+    yield from _once(view, "helped", autoscaler, pods, helped)
     yield from growing.node_limit(view, settings, count)
     yield from growing.of_group(view, group, said, settings, pods)
     yield from without_model(group, pods)
@@ -134,13 +150,20 @@ def _empty_group(autoscaler: Autoscaler, group: NodeGroup) -> tuple[Certainty, s
     )
 
 
-def _karpenter(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> Iterator[Obstacle]:
+def _karpenter(
+    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
+) -> Iterator[Obstacle]:
     count = len(pods)
-    yield from all_of(pods, not_called_unschedulable, nominated(view, whatever_node=True), of_daemon_set, avoiding_karpenter)
+
+    def provisionable() -> tuple[Obstacle, ...]:
+        return all_of(pods, not_called_unschedulable, nominated(view, whatever_node=True), of_daemon_set, avoiding_karpenter)
+
+    yield from _once(view, "provisionable", autoscaler, pods, provisionable)
     pool = node_pools.pool_of(view, group)
     if pool is not None:
         yield from node_pools.left_out(view, pool, count)
-    yield from all_of(pods, claims_ignored(view, autoscaler), feature_ignored(view, autoscaler, group.templates))
+    yield from _once(view, "claims", autoscaler, pods, lambda: concerning(pods, claims_ignored(view, autoscaler)))
+    yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
     if pool is not None:
         yield from node_pools.in_flight(view, pool, count, fits)
         yield from node_pools.limits(view, pool, group, count)
@@ -156,12 +179,15 @@ def _karpenter(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods
         yield from node_pools.launches(view, pool, count)
 
 
-def _on_a_new_node(group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> Iterator[Obstacle]:
+def _on_a_new_node(group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]) -> Iterator[Obstacle]:
     """What the simulation says; without one, whether it would have to say that it can't know."""
     yield from refused(group, pods, fits) if fits else concerning(pods, not_predictable(group.templates))
 
 
-def _told_so(view: ClusterView, pods: Sequence[Pod]) -> Certainty:
+def _told_so(view: ClusterView, pods: tuple[Pod, ...]) -> Certainty:
     """Whether Karpenter itself has said of one of the pods that no instance type has the devices."""
-    said = (node_pools.newest_refusal(view, pod) for pod in pods)
-    return "likely" if any("no instance type can satisfy the allocation" in text for text in said) else "unknown"
+
+    def said() -> bool:
+        return any("no instance type can satisfy the allocation" in node_pools.newest_refusal(view, pod) for pod in pods)
+
+    return "likely" if view.memo(("no instance type", pods), said) else "unknown"
