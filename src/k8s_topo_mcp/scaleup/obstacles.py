@@ -17,6 +17,7 @@ from . import growing, node_pools, on_the_way
 from .autoscaler import Autoscaler
 from .autoscalers import status
 from .claims_ignored import claims_ignored, feature_ignored
+from .empty_groups import unknown_devices, unusable_devices
 from .fit import Fit
 from .held_before import held_before
 from .new_node import all_of, no_device_model, not_predictable, refused, volume_elsewhere, without_model
@@ -127,27 +128,15 @@ def _cluster_autoscaler(
     yield from growing.of_group(view, group, said, settings, pods)
     yield from without_model(group, pods)
     yield from growing.resource_limits(view, group, settings, count)
-    certainty, why, remedy = _empty_group(autoscaler, group)
-    yield from all_of(pods, no_device_model(view, group, certainty, why, remedy), volume_elsewhere(view, group.templates))
+    certainty, why, remedy = unknown_devices(autoscaler, group)
+    yield from all_of(
+        pods,
+        no_device_model(view, group, certainty, why, remedy),
+        unusable_devices(view, autoscaler, group),
+        volume_elsewhere(view, group.templates),
+    )
     yield from growing.undeclared_taints(group, settings, pods, fits)
     yield from _on_a_new_node(group, pods, fits)
-
-
-def _empty_group(autoscaler: Autoscaler, group: NodeGroup) -> tuple[Certainty, str, str]:
-    """Why the devices of a group without usable nodes aren't known to Cluster Autoscaler: how sure, why, what would change it."""
-    cloud = autoscaler.settings.get("cloud-provider", "").value or autoscaler.run_by
-    if group.members:
-        return "likely", "its live nodes publish no whole pool of devices", "a live node of the group that publishes its devices"
-    if group.kind == "Cluster API" or cloud == "clusterapi":
-        prefix = "capacity.cluster-autoscaler.kubernetes.io/"
-        remedy = f"one node in the group, or annotations {prefix}dra-driver and gpu-count on it"
-        return "certain", f"it has no node, and no annotation {prefix}dra-driver", remedy
-    where = f"for {cloud}" if cloud else "for its cloud"
-    return (
-        "likely",
-        f"it has no node, and {where} nothing describes devices of a node to come (unless a node that it had before is remembered)",
-        "one node in the group: a smallest size of 1",
-    )
 
 
 def _karpenter(

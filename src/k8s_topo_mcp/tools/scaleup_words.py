@@ -110,6 +110,8 @@ def _nodes(found: Finding) -> tuple[str, str]:
             )
         case "NO_DEVICE_MODEL":
             return f"{value('devices')} on a new node of group {value('group')}", f"nobody says that it has them: {value('why')}"
+        case "DEVICE_MODEL_UNUSABLE":
+            return f"usable devices on the autoscaler's picture of a new node of group {value('group')}", value("why")
         case "NEW_NODE_REFUSED":
             return f"room on an empty node of {value('template')}", f"{value('because')}: {quoted(value('reasons'), 140)}"
         case "STARTUP_TAINT_UNDECLARED":
