@@ -15,16 +15,19 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Protocol
 
-from .drivers import CLASSES, publish
+from k8s_topo_mcp.scaleup.drivers import CLASSES, Filled, Published, in_slices, publish
+from k8s_topo_mcp.scaleup.shapes import catalogue, not_known, partitions
+
 from .names import Names
 
 Object = dict[str, Any]
 
-CATALOGUE: Object = json.loads((Path(__file__).parent / "node-shapes.json").read_text())
-SHAPES: Mapping[str, Object] = CATALOGUE["shapes"]
+SHAPES: Mapping[str, Object] = {name: shape for name, shape in catalogue()["shapes"].items() if shape["gpus"]}
+"""Machines of which the accelerators are known one by one."""
+BY_REQUEST = frozenset({"compute-domain.nvidia.com"})
+"""Drivers of which a scene has slices only where it makes them itself."""
 
 BEGAN = datetime.datetime(2026, 11, 2, 8, 0, tzinfo=datetime.UTC)
 """When the first object of a snapshot was made."""
@@ -84,9 +87,9 @@ class Scene:
         """
         known = SHAPES.get(shape)
         if known is None:
-            raise ValueError(f"no shape {shape!r}; there are {', '.join(SHAPES)}")
-        product = CATALOGUE["products"][known["product"]]
-        table = CATALOGUE["mig"].get(product.get("mig") or "") if mig else None
+            raise not_known(shape)
+        product = catalogue()["products"][known["product"]]
+        table = partitions(known["product"]) if mig else None
         if mig and table is None:
             raise ValueError(f"no table of partitions for {known['product']}")
         found: list[Object] = []
@@ -94,8 +97,10 @@ class Scene:
             name = names[place] if names else self.names.node(known["provider"])
             node = self._node(name, known, zone, labels or {}, known["taints"] if taints is None else taints, cpu, cordoned, pods)
             found.append(node)
-            for published in publish(known, product, table, self.names.uid):
-                self._slices(node, published.driver, published.groups, published.counters)
+            for published in publish(known, product, table, Filled(self.names.uid)):
+                if published.driver in BY_REQUEST:
+                    continue
+                self._slices(node, published)
                 self.device_class(published.driver)
                 if mig and published.driver == "gpu.nvidia.com":
                     self.device_class("mig.nvidia.com")
@@ -371,7 +376,7 @@ class Scene:
         pods: int,
     ) -> Object:
         own = {key: value for key, value in (shape["labels"] or {}).items() if not value.startswith("<")}
-        allocatable = dict(shape["allocatable"] or {})
+        allocatable = dict(shape.get("allocatable") or {})
         allocatable.setdefault("cpu", str(shape["vcpu"] or 128))
         allocatable.setdefault("memory", f"{shape['memoryMi'] or 1048576}Mi")
         if cpu is not None:
@@ -405,16 +410,10 @@ class Scene:
             },
         )
 
-    def _slices(self, node: Object, driver: str, groups: Sequence[list[Object]], counters: Sequence[Object]) -> None:
-        """Slices of one pool. Before 1.35 counters and devices share a slice; since then counters have one of their own."""
-        name = node["metadata"]["name"]
-        parts: list[Object] = []
-        if counters and self.release == "1.34":
-            parts += [{"sharedCounters": [own], "devices": group} for own, group in zip(counters, groups, strict=True)]
-        else:
-            parts += [{"sharedCounters": list(counters[start : start + 8])} for start in range(0, len(counters), 8)]
-            limit = 64 if counters else 128
-            parts += [{"devices": group[start : start + limit]} for group in groups for start in range(0, len(group), limit)]
+    def _slices(self, node: Object, published: Published) -> None:
+        """Slices of one pool."""
+        name, driver = node["metadata"]["name"], published.driver
+        parts = in_slices(published, combined=self.release == "1.34")
         for part in parts:
             self.add(
                 "resource.k8s.io/v1",

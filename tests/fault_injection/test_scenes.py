@@ -114,7 +114,7 @@ def test_a_tainted_device_is_avoided() -> None:
 
 
 def test_an_unknown_shape_is_answered_with_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match=r"no shape 'p9'; there are p5.48xlarge, "):
+    with pytest.raises(ValueError, match=r"no node shape 'p9' among the 85 of the catalogue; "):
         Scene().nodes("p9")
 
 

@@ -19,6 +19,7 @@ API = {
     "Job": "batch/v1", "PriorityClass": "scheduling.k8s.io/v1", "PodGroup": "scheduling.k8s.io/v1alpha2",
     "LocalQueue": "kueue.x-k8s.io/v1beta1", "ClusterQueue": "kueue.x-k8s.io/v1beta1", "KueueWorkload": "kueue.x-k8s.io/v1beta1",
     "ComputeDomain": "resource.nvidia.com/v1beta1", "Lease": "coordination.k8s.io/v1",
+    "NodePool": "karpenter.sh/v1", "MachineDeployment": "cluster.x-k8s.io/v1beta1", "ProvisioningRequest": "autoscaling.x-k8s.io/v1",
 }  # fmt: skip
 
 

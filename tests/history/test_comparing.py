@@ -82,6 +82,37 @@ DOMAIN = item(
     "ComputeDomain", "d", "default", spec={"numNodes": 2}, status={"status": "Ready", "nodes": [{"name": "n1", "status": "Ready"}]}
 )
 
+POOL = item(
+    "NodePool",
+    "gpu",
+    spec={
+        "limits": {"cpu": "1000", "nodes": "4"},
+        "template": {"spec": {"requirements": [{"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]}]}},
+    },
+    status={"conditions": [condition("NodeClassReady", "True")]},
+)
+MACHINES = item(
+    "MachineDeployment",
+    "gpu",
+    "infra",
+    metadata={"annotations": {"cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": "5"}},
+    spec={"replicas": 2},
+)
+ASKED = item("ProvisioningRequest", "big", "team", status={"conditions": [condition("Provisioned", "False", "CapacityIsNotFound")]})
+
+
+def status(scale_up: str, most: int, second: str = "00") -> Any:
+    text = f"""time: "2026-11-29T12:00:{second}Z"
+autoscalerStatus: Running
+nodeGroups:
+- name: gpu
+  health: {{status: Healthy, maxSize: {most}}}
+  scaleUp:
+    status: {scale_up}
+"""
+    return item("ConfigMap", "cluster-autoscaler-status", "kube-system", data={"status": text})
+
+
 CASES: dict[str, tuple[Item, str, Any, set[tuple[str, str | None, str | None, str]]]] = {
     "a device goes": (piece(), "spec.devices", [device("gpu-0")], {("spec.devices", "gpu-1", None, "LESS")}),
     "a device comes": (
@@ -258,6 +289,49 @@ CASES: dict[str, tuple[Item, str, Any, set[tuple[str, str | None, str | None, st
         "b",
         {("spec.holderIdentity", "a", "b", "NOTE")},
     ),
+    "a node pool's limit is lowered": (
+        POOL,
+        "spec.limits",
+        {"cpu": "100"},
+        {("spec.limits[cpu]", "1k", "100", "LESS"), ("spec.limits[nodes]", "4", None, "MORE")},
+    ),
+    "a node pool's class isn't ready": (
+        POOL,
+        "status.conditions",
+        [condition("NodeClassReady", "False", "NotFound")],
+        {("status.conditions[NodeClassReady]", "True", "False (NotFound)", "LESS")},
+    ),
+    "a node pool chooses otherwise": (
+        POOL,
+        "spec.template.spec",
+        {"requirements": [], "taints": [{"key": "gpu", "effect": "NoSchedule"}]},
+        {
+            ("spec.template.spec.requirements", "karpenter.sh/capacity-type In spot", None, "OTHER"),
+            ("spec.template.spec.taints", None, "gpu:NoSchedule", "LESS"),
+        },
+    ),
+    "a machine group may grow no more": (
+        MACHINES,
+        "metadata.annotations",
+        {"cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": "3"},
+        {("metadata.annotations[cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size]", "5", "3", "LESS")},
+    ),
+    "a node group is backed off": (
+        status("NoActivity", 8),
+        "data",
+        status("Backoff\n    backoffInfo: {errorCode: QUOTA, errorMessage: no}", 4)["data"],
+        {
+            ("data.status.nodeGroups[gpu].scaleUp", "NoActivity", "Backoff (QUOTA)", "LESS"),
+            ("data.status.nodeGroups[gpu].maxSize", "8", "4", "LESS"),
+        },
+    ),
+    "a status written again": (status("NoActivity", 8), "data", status("NoActivity", 8, "05")["data"], set()),
+    "capacity is found": (
+        ASKED,
+        "status.conditions",
+        [condition("Provisioned", "True", "CapacityIsFound")],
+        {("status.conditions[Provisioned]", "False (CapacityIsNotFound)", "True (CapacityIsFound)", "MORE")},
+    ),
     "a lease renewed": (
         item("Lease", "kube-scheduler", "kube-system", spec={"holderIdentity": "a"}),
         "spec.renewTime",
@@ -332,7 +406,8 @@ def test_kinds_that_are_not_followed_have_no_changes() -> None:
 
 
 def test_every_kind_says_something_of_itself_when_it_comes() -> None:
-    for source in (piece(), node(), claim(), CLASS, RULE, QUOTA, GROUP, PLUGIN, JOB, QUEUED, QUEUE, DOMAIN, pod()):
+    made_by = (POOL, MACHINES, ASKED, status("NoActivity", 8))
+    for source in (piece(), node(), claim(), CLASS, RULE, QUOTA, GROUP, PLUGIN, JOB, QUEUED, QUEUE, DOMAIN, pod(), *made_by):
         (change,) = watched(None, source)
         assert change.created
         assert change.new

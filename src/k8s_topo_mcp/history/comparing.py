@@ -9,6 +9,7 @@ from typing import Any
 from ..objects import (
     OWNERS,
     ApiObject,
+    ClusterAutoscalerStatus,
     ClusterQueue,
     CompositePodGroup,
     ComputeDomain,
@@ -20,13 +21,18 @@ from ..objects import (
     Lease,
     LimitRange,
     LocalQueue,
+    MachineDeployment,
+    MachinePool,
+    MachineSet,
     Namespace,
     Node,
+    NodePool,
     ObjectRef,
     PersistentVolumeClaim,
     Pod,
     PodGroup,
     PriorityClass,
+    ProvisioningRequest,
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceQuota,
@@ -36,7 +42,7 @@ from ..objects import (
 )
 from ..view import ClusterView
 from ..view.past import Effect, FieldChange, Known, Span
-from . import claims, nodes, owners, pods, queues, rules, slices
+from . import claims, node_groups, nodes, owners, pods, queues, rules, slices
 from .fields import FIELD, Difference, text, value
 
 WHOLE = ""
@@ -77,6 +83,13 @@ SUBJECTS: Mapping[type[ApiObject], Subject] = {
     ComputeDomainClique: Subject(queues.compare_cliques, lambda entry: text(f"{len(entry.daemons)} daemons")),
     Namespace: Subject(_namespaces, lambda entry: entry.phase),
     PersistentVolumeClaim: Subject(owners.compare_volume_claims, lambda entry: entry.phase or "there"),
+    NodePool: Subject(node_groups.compare_node_pools, node_groups.summary_of_node_pool, Effect.MORE, Effect.LESS),
+    **{
+        kind: Subject(node_groups.compare_machine_groups, node_groups.summary_of_machines)
+        for kind in (MachineDeployment, MachineSet, MachinePool)
+    },
+    ClusterAutoscalerStatus: Subject(node_groups.compare_autoscaler_status, node_groups.summary_of_status),
+    ProvisioningRequest: Subject(node_groups.compare_provisioning_requests, node_groups.summary_of_request),
     Lease: Subject(owners.compare_leases, lambda entry: text(f"held by {entry.holder or 'nobody'}")),
     **{kind: Subject(owners.compare, owners.summary) for kind in OWNERS},
     DaemonSet: Subject(owners.compare, owners.summary, Effect.OTHER, Effect.LESS),

@@ -174,10 +174,17 @@ class DeviceId:
 
 @dataclass(frozen=True, slots=True)
 class AttributeBinding:
-    """Devices of a slice that will have one value of an attribute, which isn't known before the node is there."""
+    """Devices of a slice that will have one value of an attribute, a scalar that isn't known before the node is there.
+
+    Bindings are transitive, as Karpenter's (pkg/scheduling/dynamicresources/attributebindings.go): those of one node that have a device in
+    common, or the same `name`, are one; so devices of different drivers are bound. What a device publishes itself holds for all that are
+    bound to it. `distinct`: no other binding of this attribute on the node has the same value; else two may turn out to.
+    """
 
     attribute: str
     devices: frozenset[str]
+    name: str = ""
+    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -35,6 +35,7 @@ class NodeTemplate:
     `node`, `slices` (all node-local, whole pools) and `daemons` (pods that DaemonSets would run there) belong together by the name of
     `node`. `devices_known`: whether anybody says what such a node publishes; if not, `slices` is empty and what its devices would do is
     unknown. `unpredictable`: keys of labels that such nodes carry with a value that isn't known before the node is there.
+    `amounts_unknown`: resources of which such nodes have some, nobody says how much; `node` then has so much that none falls short.
     """
 
     name: str
@@ -44,6 +45,7 @@ class NodeTemplate:
     devices_known: bool = True
     unpredictable: frozenset[str] = frozenset()
     facts: tuple[Fact, ...] = ()
+    amounts_unknown: frozenset[str] = frozenset()
 
 
 def added(template: NodeTemplate, names: Iterable[str]) -> tuple[Add, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ...objects import CUSTOM_KINDS, KINDS, ApiObject, CSIStorageCapacity, DaemonSet, Json, Lease, Pod, ResourceClaim
+from ...objects.autoscaler_status import STATUS_NAME, STATUS_NAMESPACE
 from . import noticing
 
 
@@ -95,8 +96,8 @@ _ABOUT = re.compile(rf"/(version|readyz|metrics|api|apis|api/v1|apis/{_SEGMENT}/
 _LIST = re.compile(
     rf"/(?:api|apis/(?P<group>{_SEGMENT}))/(?P<version>{_SEGMENT})(?:/namespaces/(?P<namespace>{_SEGMENT}))?/(?P<plural>[a-z0-9]+)"
 )
-STATUS_CONFIG_MAP = ("kube-system", "cluster-autoscaler-status")
-_STATUS_PATH = "/api/v1/namespaces/{}/configmaps/{}".format(*STATUS_CONFIG_MAP)
+STATUS_CONFIG_MAP = (STATUS_NAMESPACE, STATUS_NAME)
+STATUS_PATH = "/api/v1/namespaces/{}/configmaps/{}".format(*STATUS_CONFIG_MAP)
 
 
 def _noted(group: str, kind: str, plural: str, namespaced: bool = True, only: str = "") -> ReadKind:
@@ -134,7 +135,7 @@ def is_read(path: str) -> bool:
     found = _LIST.fullmatch(path)
     if found is not None and (found["group"] or "", found["plural"]) in _LISTED:
         return True
-    return path == _STATUS_PATH or _ABOUT.fullmatch(path) is not None
+    return path == STATUS_PATH or _ABOUT.fullmatch(path) is not None
 
 
 BY_NAME = {(entry.group, entry.kind): entry for entry in READ}

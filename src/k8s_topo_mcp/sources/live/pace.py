@@ -31,6 +31,8 @@ class Pace:
         When the server is asked again what it serves.
     heartbeat
         How often it is asked whether it is there at all.
+    status
+        How often Cluster Autoscaler's status is asked for, which it writes every ten seconds.
     first
         How long the first view waits for kinds that aren't listed yet.
     stale
@@ -50,6 +52,7 @@ class Pace:
     discovery: float = 180.0
     sign: float = 10.0
     heartbeat: float = 20.0
+    status: float = 15.0
     first: float = 30.0
     stale: float = 30.0
     watch_list: bool = True

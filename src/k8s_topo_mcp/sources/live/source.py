@@ -32,6 +32,7 @@ from .noticing import Notices, Tell
 from .pace import Pace
 from .reflector import Reflector
 from .release import Asked, Releases, ask
+from .single import Single
 from .standing import Standing, standing
 from .store import Store
 from .traffic import Traffic
@@ -99,6 +100,7 @@ class LiveSource:
         self._releases = Releases(version, gates)
         self._reflectors: dict[_Key, Reflector] = {}
         self._scopes: dict[_Key, anyio.CancelScope] = {}
+        self._status: Single | None = None
         self._served: Served | None = None
         self._alive = 0.0
         self._sick = ""
@@ -195,7 +197,8 @@ class LiveSource:
             self._loop.call_soon_threadsafe(self._kick.set)
 
     def _ready(self) -> bool:
-        return self._served is not None and self._asked and all(entry.settled for entry in list(self._reflectors.values()))
+        single = self._status is None or self._status.settled
+        return self._served is not None and self._asked and single and all(entry.settled for entry in list(self._reflectors.values()))
 
     def _why(self) -> SourceError:
         if self._problem is not None:
@@ -224,6 +227,9 @@ class LiveSource:
             self._time.skew,
             self._pace,
         )
+        if self._status is not None:
+            broken = (f"the cluster autoscaler's status could not be read: {self._status.broken}",) if self._status.broken else ()
+            known = replace(known, unreadable=(*known.unreadable, *self._status.unreadable), notes=(*known.notes, *broken))
         if self._screen is None:
             return known
         say = self._screen.text
@@ -310,6 +316,9 @@ class LiveSource:
         try:
             served = await self._connected(door)
             pages = anyio.Semaphore(self._pace.pages_at_once)
+            if not self._namespaces:  # else it isn't granted
+                self._status = Single(door, self._store, self._time, self._pace, self._tell, self._screen)
+                tasks.start_soon(self._status.run, self._watches)
             self._follow(served, door, pages, tasks)
             self._releases.asked = await ask(door, self._pace.answer)
             self._asked = True
