@@ -277,7 +277,7 @@ CODES: dict[str, CodeRow] = dict(
         _row("PROVISIONING_REQUESTS_OFF", "pending", "request setting", "the autoscaler isn't told to serve ProvisioningRequests"),
         _row("PROVISIONING_REQUEST_MISSING", "pending", "request", "the ProvisioningRequest that the pod names doesn't exist"),
         _row(
-            "PROVISIONING_REQUEST_UNSERVED",
+            "PROVISIONING_CLASS_UNSERVED",
             "pending",
             "request class",
             "no autoscaler here is known to serve the ProvisioningRequest's class",

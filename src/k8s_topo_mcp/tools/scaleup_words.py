@@ -163,7 +163,7 @@ def _requests(found: Finding) -> tuple[str, str]:
     match found.code:
         case "PROVISIONING_REQUEST_MISSING":
             return request, "it doesn't exist"
-        case "PROVISIONING_REQUEST_UNSERVED":
+        case "PROVISIONING_CLASS_UNSERVED":
             return request, f"nobody here is known to serve its class {value('class')}"
         case "PROVISIONING_REQUEST_WAITS" | "PROVISIONING_REQUEST_ENDED":
             return request, f"it is {value('state')}{reason}{_message(found)}"
