@@ -9,7 +9,7 @@ import pytest
 from k8s_topo_mcp.findings import finding
 from k8s_topo_mcp.scaleup.fit import Fit
 from k8s_topo_mcp.scaleup.obstacle import first, would_act
-from tests.diagnosis.clusters import Item, gpus, pod, pool
+from tests.diagnosis.clusters import Item, device_class, gpus, pod, pool
 from tests.diagnosis.layers.objects import event
 
 from .scenes import (
@@ -166,6 +166,20 @@ def test_a_cluster_api_group_without_the_annotation_is_certain() -> None:
     elsewhere = (ready("other", of="others"), BUSY[1])
     found = scene(cluster_autoscaler(), status(in_status(ready=0, target=0)), busy=elsewhere, of="other", kind="Cluster API")
     assert (codes(found), found[0].certainty) == (["NO_DEVICE_MODEL"], "certain")
+
+
+@pytest.mark.parametrize(("version", "expected"), [("1.36.1", ["DEVICE_MODEL_UNUSABLE"]), ("1.36.2", []), ("1.37.0", [])])
+def test_a_pool_made_from_annotations_counts_as_incomplete_up_to_1_36_1(version: str, expected: list[str]) -> None:
+    elsewhere = (ready("other", of="others"), device_class(), pool(gpus(1), "other"))
+    program = cluster_autoscaler(image=f"registry.k8s.io/autoscaling/cluster-autoscaler:v{version}")
+    assert codes(scene(program, status(in_status(ready=0, target=0)), busy=elsewhere, of="other", kind="Cluster API")) == expected
+
+
+def test_what_a_cloud_knows_of_a_first_node_cannot_be_told() -> None:
+    gke = ready("other", of="others", labels={"cloud.google.com/gke-nodepool": "others"})
+    found = scene(status(in_status(ready=0, target=0)), busy=(gke, BUSY[1]), of="other", pods=asking())
+    assert [(entry.finding.code, entry.certainty) for entry in found] == [("CLAIMS_IGNORED", "unknown"), ("NO_DEVICE_MODEL", "unknown")]
+    assert would_act(found) == "unknown"
 
 
 def test_a_group_of_which_nothing_is_known_has_no_model_at_all() -> None:

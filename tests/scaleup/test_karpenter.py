@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from k8s_topo_mcp.findings import finding
+from k8s_topo_mcp.objects import Quantity
+from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
 from k8s_topo_mcp.scaleup.obstacle import first, would_act
-from tests.diagnosis.clusters import Item
+from k8s_topo_mcp.scaleup.obstacles import obstacles
+from k8s_topo_mcp.scaleup.template import NodeTemplate
+from tests.diagnosis.clusters import Item, cluster
 from tests.diagnosis.layers.objects import event
 
 from .scenes import (
@@ -20,13 +25,16 @@ from .scenes import (
     asking,
     codes,
     condition,
+    group,
     karpenter,
     lease,
     met,
     node_claim,
     node_pool,
     ready,
+    template,
     unschedulable,
+    waiting,
 )
 
 JUDGING = (karpenter("--ignore-dra-requests=false"), lease("karpenter-leader-election"))
@@ -110,6 +118,21 @@ def test_limits_are_counted_over_nodes_and_node_claims() -> None:
     assert codes(scene(*JUDGING, node_pool(limits={"nodes": "1"}))) == ["LIMIT_REACHED"]
     coming = node_claim(f"{GROUP}-a", condition("Launched"), condition("Registered"), condition("Initialized"), capacity={"cpu": "8"})
     assert codes(scene(*JUDGING, node_pool(limits={"cpu": "16"}), coming)) == ["LIMIT_REACHED"]
+
+
+def test_one_kind_of_node_within_all_limits_is_enough() -> None:
+    view = cluster(*IN_POOL, *asking(), *JUDGING, node_pool(limits={"cpu": "16", "memory": "100Gi"}))
+    first_one = template(view, "n1")
+    fewer_cpus = replace(first_one, node=replace(first_one.node, capacity={"cpu": Quantity.parse("4"), "memory": Quantity.parse("90Gi")}))
+    less_memory = replace(first_one, node=replace(first_one.node, capacity={"cpu": Quantity.parse("32"), "memory": Quantity.parse("8Gi")}))
+    small = replace(first_one, node=replace(first_one.node, capacity={"cpu": Quantity.parse("4"), "memory": Quantity.parse("8Gi")}))
+
+    def asked(*kinds: NodeTemplate) -> list[str]:
+        own = group(view, kind="Karpenter NodePool", templates=kinds)
+        return codes(obstacles(view, autoscalers(view)[0], own, waiting(view), (Fit("t", 1),)))
+
+    assert asked(fewer_cpus, less_memory) == ["LIMIT_REACHED"]
+    assert asked(fewer_cpus, less_memory, small) == []
 
 
 def test_a_node_claim_in_flight_takes_the_pod_and_says_what_it_waits_for() -> None:

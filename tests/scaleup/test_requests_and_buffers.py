@@ -37,7 +37,7 @@ def consuming(name: str = "room", key: str = "autoscaling.x-k8s.io/consume-provi
     [
         ((), "PROVISIONING_REQUEST_MISSING"),
         ((provisioning(),), "PROVISIONING_REQUEST_WAITS"),
-        ((provisioning(of="queued.gke.example.com"),), "PROVISIONING_REQUEST_UNSERVED"),
+        ((provisioning(of="queued.gke.example.com"),), "PROVISIONING_CLASS_UNSERVED"),
         ((provisioning(condition("Accepted"), condition("Provisioned", "False", "CapacityIsNotFound")),), "PROVISIONING_REQUEST_WAITS"),
         ((provisioning(condition("Accepted"), condition("Failed", "True", "FailedToCheckCapacity", "no")),), "PROVISIONING_REQUEST_ENDED"),
         ((provisioning(condition("Provisioned"), condition("BookingExpired", "True")),), "PROVISIONING_REQUEST_ENDED"),

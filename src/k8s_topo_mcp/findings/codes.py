@@ -242,6 +242,9 @@ CODES: dict[str, CodeRow] = dict(
         _row("GROUP_NODES_DIFFER", "pending", "group nodes drivers", "nodes of the group publish different devices; one stands for all"),
         _row("LIMIT_REACHED", "pending", "resource used limit adds", "one more node would pass a limit of the autoscaler"),
         _row("NO_DEVICE_MODEL", "pending", "group devices why", "nobody tells the autoscaler what devices a new node of the group has"),
+        _row(
+            "DEVICE_MODEL_UNUSABLE", "pending", "group version why", "the devices that the autoscaler imagines on a new node can't be used"
+        ),
         _row("NEW_NODE_REFUSED", "pending", "template because reasons", "the pod doesn't fit on an empty new node"),
         _row(
             "STARTUP_TAINT_UNDECLARED",
@@ -274,7 +277,7 @@ CODES: dict[str, CodeRow] = dict(
         _row("PROVISIONING_REQUESTS_OFF", "pending", "request setting", "the autoscaler isn't told to serve ProvisioningRequests"),
         _row("PROVISIONING_REQUEST_MISSING", "pending", "request", "the ProvisioningRequest that the pod names doesn't exist"),
         _row(
-            "PROVISIONING_REQUEST_UNSERVED",
+            "PROVISIONING_CLASS_UNSERVED",
             "pending",
             "request class",
             "no autoscaler here is known to serve the ProvisioningRequest's class",

@@ -47,8 +47,8 @@ def feature_ignored(view: ClusterView, autoscaler: Autoscaler, templates: Iterab
     published = features_of(entry for template in templates for entry in template.slices)
 
     def check(pod: Pod) -> Passed | None:
-        wanted = device_demand(view, pod)
-        if not wanted.claims:
+        wanted = device_demand(view, pod) if lacking else None
+        if wanted is None or not wanted.claims:
             return None
         feature = next((name for name in sorted(wanted.features | published) if name in lacking), None)
         if feature is None:

@@ -43,10 +43,15 @@ def cluster_wide(said: ClusterAutoscalerStatus | None, pods: int) -> Iterator[Ob
 def node_limit(view: ClusterView, settings: Settings, pods: int) -> Iterator[Obstacle]:
     """As many nodes are ready as it may make in all."""
     most = settings.get("max-nodes-total", "0")
-    ready = sum(1 for node in view.all(Node) if node.is_ready and not node.unschedulable)
+    ready = view.shared(Node, _ready)
     if most.number and ready >= most.number:
         why = finding("MAX_NODES_REACHED", None, most.source, nodes=ready, limit=most.number)
         yield Obstacle(why, certainty_of(most.basis), f"a higher {most.source}", pods, pods)
+
+
+def _ready(nodes: tuple[Node, ...]) -> int:
+    """Nodes that count: ready, and open to pods (utils/kubernetes NewReadyNodeLister)."""
+    return sum(1 for node in nodes if node.is_ready and not node.unschedulable)
 
 
 def of_group(

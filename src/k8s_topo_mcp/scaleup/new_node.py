@@ -42,9 +42,11 @@ def knows_devices(template: NodeTemplate) -> bool:
 def no_device_model(view: ClusterView, group: NodeGroup, certainty: Certainty, why: str, removed_by: str) -> Check:
     """Pods with claims, on a group of which no autoscaler knows the devices."""
 
+    known = any(knows_devices(template) for template in group.templates)
+
     def check(pod: Pod) -> Passed | None:
-        wanted = device_demand(view, pod)
-        if not wanted.claims or any(knows_devices(template) for template in group.templates):
+        wanted = None if known else device_demand(view, pod)
+        if wanted is None or not wanted.claims:
             return None
         found = finding("NO_DEVICE_MODEL", group.ref, "", group=group.name, devices=str(wanted), why=why)
         return Passed(found, certainty, removed_by)

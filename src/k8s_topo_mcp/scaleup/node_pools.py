@@ -8,7 +8,7 @@ topology, instance types). What happens after a NodeClaim was made (launch, regi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..findings import finding
 from ..objects import Event, Node, NodeClaim, NodePool, Pod, Quantity, Requirement
@@ -26,6 +26,7 @@ RECENT = 600.0
 """Seconds for which an event of a failed launch, or of a NodePool without instance types, is taken to be still so: Karpenter repeats them
 while they are (dedupe 1 min), and a cloud's lack of a machine is remembered for minutes."""
 
+NOTHING, ONE = Quantity.parse("0"), Quantity.parse("1")
 CONDITIONS = ("ValidationSucceeded", "NodeClassReady", "Ready")
 STAGES = ("Launched", "Registered", "Initialized")
 
@@ -99,8 +100,12 @@ def in_flight(view: ClusterView, pool: NodePool, pods: int, fits: Sequence[Fit])
     yield Obstacle(why, certainty, f"{waits_for(first)} of {first.name}", room, pods)
 
 
-def _claims(view: ClusterView) -> dict[str, tuple[NodeClaim, ...]]:
-    return dict(view.index(NodeClaim, _pool_name))
+def _claims(view: ClusterView) -> Mapping[str, tuple[NodeClaim, ...]]:
+    return view.index(NodeClaim, _pool_name)
+
+
+def _pool_of_node(node: Node) -> Iterable[str]:
+    return (node.metadata.labels.get(NODE_POOL_LABEL, ""),)
 
 
 def _pool_name(claim: NodeClaim) -> Iterable[str]:
@@ -122,42 +127,43 @@ def waits_for(claim: NodeClaim) -> str:
 
 
 def limits(view: ClusterView, pool: NodePool, group: NodeGroup, pods: int) -> Iterator[Obstacle]:
-    """Limits of the NodePool that a new node of every kind would pass; a node counts for resource "nodes"."""
+    """A limit of the NodePool that every kind of its nodes would pass (filterByRemainingResources); a node counts for resource "nodes". Of
+    several limits the one is told that the kind of node with the fewest passes."""
     if not pool.limits:
         return
     used = _used(view, pool)
+    passed = [_over(pool, used, entry.node) for entry in group.templates] or [_over(pool, used, None)]
+    if not all(passed):
+        return
+    resource, adds = min(passed, key=len)[0]
+    has, most = used.get(resource, NOTHING), pool.limits[resource]
+    why = finding("LIMIT_REACHED", pool.ref, f"spec.limits[{resource}]", resource=resource, used=str(has), limit=str(most), adds=adds)
+    yield Obstacle(why, "certain", f"a higher limit of {resource} in NodePool {pool.name}, or fewer of its nodes", pods, pods)
+
+
+def _over(pool: NodePool, used: Mapping[str, Quantity], node: Node | None) -> list[tuple[str, str]]:
+    """The limits that one more such node would pass, each with what it adds; without a node those that are used up."""
+    found: list[tuple[str, str]] = []
     for resource, most in sorted(pool.limits.items()):
-        has = used.get(resource, Quantity.parse("0"))
-        adds = [_adds(resource, entry.node) for entry in group.templates]
-        least = min(adds, default=Quantity.parse("1") if resource == "nodes" else None)
-        over = has >= most if least is None else has + least > most
-        if over:
-            why = finding(
-                "LIMIT_REACHED",
-                pool.ref,
-                f"spec.limits[{resource}]",
-                resource=resource,
-                used=str(has),
-                limit=str(most),
-                adds="" if least is None else str(least),
-            )
-            yield Obstacle(why, "certain", f"a higher limit of {resource} in NodePool {pool.name}, or fewer of its nodes", pods, pods)
+        has = used.get(resource, NOTHING)
+        adds = ONE if resource == "nodes" else _amount(resource, node)
+        if has >= most if adds is None else has + adds > most:
+            found.append((resource, "" if adds is None else str(adds)))
+    return found
 
 
-def _adds(resource: str, node: Node) -> Quantity:
-    if resource == "nodes":
-        return Quantity.parse("1")
-    return node.capacity.get(resource) or node.allocatable.get(resource) or Quantity.parse("0")
+def _amount(resource: str, node: Node | None) -> Quantity | None:
+    return None if node is None else node.capacity.get(resource) or node.allocatable.get(resource) or NOTHING
 
 
 def _used(view: ClusterView, pool: NodePool) -> dict[str, Quantity]:
     """What the nodes of the NodePool have, and NodeClaims that have no node yet: as the scheduler counts it, not as the status says."""
     total: dict[str, Quantity] = {}
-    nodes = [node for node in view.all(Node) if node.metadata.labels.get(NODE_POOL_LABEL) == pool.name]
+    nodes = view.index(Node, _pool_of_node).get(pool.name, ())
     names = {node.name for node in nodes}
     coming = [claim for claim in _claims(view).get(pool.name, ()) if not claim.node or claim.node not in names]
     for resources in (*(node.capacity for node in nodes), *(claim.capacity for claim in coming)):
-        for resource, amount in {**resources, "nodes": Quantity.parse("1")}.items():
+        for resource, amount in {**resources, "nodes": ONE}.items():
             total[resource] = total[resource] + amount if resource in total else amount
     return total
 
@@ -165,10 +171,11 @@ def _used(view: ClusterView, pool: NodePool) -> dict[str, Quantity]:
 def untolerated(pool: NodePool) -> Check:
     """Pods that don't tolerate a taint that the NodePool's nodes keep; start-up taints don't count. PreferNoSchedule doesn't either: it is
     relaxed."""
+    taints = [entry for entry in pool.spec.taints if entry.effect != "PreferNoSchedule"]
 
     def check(pod: Pod) -> Passed | None:
-        for taint in pool.spec.taints:
-            if taint.effect != "PreferNoSchedule" and not tolerated(pod.tolerations, taint, True):
+        for taint in taints:
+            if not tolerated(pod.tolerations, taint, True):
                 found = finding("NODE_POOL_TAINT", pool.ref, "spec.template.spec.taints", pool=pool.name, taint=str(taint))
                 return Passed(found, "certain", f"a toleration for {taint} in the pod")
         return None
@@ -195,6 +202,8 @@ def incompatible(pool: NodePool) -> Check:
         return None
 
     def check(pod: Pod) -> Passed | None:
+        if not pod.node_selector and pod.affinity.node.required is None:
+            return None
         selector = tuple(Requirement(key, "In", (value,)) for key, value in pod.node_selector.items())
         required = pod.affinity.node.required
         terms = [term.expressions for term in required.terms] if required is not None else [()]

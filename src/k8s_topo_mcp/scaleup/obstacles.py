@@ -8,7 +8,7 @@ node_pools), and the pods on a new node (claims_ignored, new_node).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ..findings import finding
 from ..objects import NodePool, Pod
@@ -17,6 +17,7 @@ from . import growing, node_pools, on_the_way
 from .autoscaler import Autoscaler
 from .autoscalers import status
 from .claims_ignored import claims_ignored, feature_ignored
+from .empty_groups import unknown_devices, unusable_devices
 from .fit import Fit
 from .held_before import held_before
 from .new_node import all_of, no_device_model, not_predictable, refused, volume_elsewhere, without_model
@@ -49,12 +50,21 @@ def obstacles(
     """
     if not pods:
         return ()
+    pods = tuple(pods)
     serving = autoscaler.settings if autoscaler is not None and autoscaler.kind == "Cluster Autoscaler" else None
-    return (*held_before(view, pods, serving), *_met(view, autoscaler, group, pods, fits))
+    held = _once(view, "held before", autoscaler, pods, lambda: held_before(view, pods, serving))
+    return (*held, *_met(view, autoscaler, group, pods, fits))
+
+
+def _once(
+    view: ClusterView, part: str, autoscaler: Autoscaler | None, pods: tuple[Pod, ...], judge: Callable[[], tuple[Obstacle, ...]]
+) -> tuple[Obstacle, ...]:
+    """What doesn't depend on the group, judged for all groups at once."""
+    return view.memo(("obstacles", part, autoscaler, pods), judge)
 
 
 def _met(
-    view: ClusterView, autoscaler: Autoscaler | None, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]
+    view: ClusterView, autoscaler: Autoscaler | None, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
 ) -> Iterator[Obstacle]:
     if autoscaler is None:
         yield Obstacle(finding("NO_AUTOSCALER"), "likely", "an autoscaler, or nodes that somebody adds", len(pods), len(pods))
@@ -93,54 +103,56 @@ def _not_its_group(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, 
 
 
 def _cluster_autoscaler(
-    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]
+    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
 ) -> Iterator[Obstacle]:
     settings, said, count = autoscaler.settings, status(view), len(pods)
     bypassed = bypassed_schedulers(settings)
-    yield from concerning(pods, lambda pod: not_called_unschedulable(pod, bypassed))
-    yield from concerning(pods, of_other_scheduler(settings))
+
+    def listed() -> tuple[Obstacle, ...]:
+        return all_of(pods, lambda pod: not_called_unschedulable(pod, bypassed), of_other_scheduler(settings))
+
+    def kept() -> tuple[Obstacle, ...]:
+        return all_of(pods, of_low_priority(settings), nominated(view, whatever_node=False), claims_ignored(view, autoscaler))
+
+    def helped() -> tuple[Obstacle, ...]:
+        return all_of(pods, of_daemon_set, lambda pod: passed_over(view, pod, settings), too_young(view, settings))
+
+    yield from _once(view, "listed", autoscaler, pods, listed)
     yield from growing.cluster_wide(said, count)
-    yield from all_of(pods, of_low_priority(settings), nominated(view, whatever_node=False))
-    yield from all_of(pods, claims_ignored(view, autoscaler), feature_ignored(view, autoscaler, group.templates))
+    yield from _once(view, "kept", autoscaler, pods, kept)
+    yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
     known = said.group(group.name) if said is not None else None
     yield from on_the_way.absorbed(view, group, known, count, fits, settings)
-    yield from concerning(pods, of_daemon_set)
-    yield from concerning(pods, lambda pod: passed_over(view, pod, settings))
-    yield from concerning(pods, too_young(view, settings))
+    yield from _once(view, "helped", autoscaler, pods, helped)
     yield from growing.node_limit(view, settings, count)
     yield from growing.of_group(view, group, said, settings, pods)
     yield from without_model(group, pods)
     yield from growing.resource_limits(view, group, settings, count)
-    certainty, why, remedy = _empty_group(autoscaler, group)
-    yield from all_of(pods, no_device_model(view, group, certainty, why, remedy), volume_elsewhere(view, group.templates))
+    certainty, why, remedy = unknown_devices(autoscaler, group)
+    yield from all_of(
+        pods,
+        no_device_model(view, group, certainty, why, remedy),
+        unusable_devices(view, autoscaler, group),
+        volume_elsewhere(view, group.templates),
+    )
     yield from growing.undeclared_taints(group, settings, pods, fits)
     yield from _on_a_new_node(group, pods, fits)
 
 
-def _empty_group(autoscaler: Autoscaler, group: NodeGroup) -> tuple[Certainty, str, str]:
-    """Why the devices of a group without usable nodes aren't known to Cluster Autoscaler: how sure, why, what would change it."""
-    cloud = autoscaler.settings.get("cloud-provider", "").value or autoscaler.run_by
-    if group.members:
-        return "likely", "its live nodes publish no whole pool of devices", "a live node of the group that publishes its devices"
-    if group.kind == "Cluster API" or cloud == "clusterapi":
-        prefix = "capacity.cluster-autoscaler.kubernetes.io/"
-        remedy = f"one node in the group, or annotations {prefix}dra-driver and gpu-count on it"
-        return "certain", f"it has no node, and no annotation {prefix}dra-driver", remedy
-    where = f"for {cloud}" if cloud else "for its cloud"
-    return (
-        "likely",
-        f"it has no node, and {where} nothing describes devices of a node to come (unless a node that it had before is remembered)",
-        "one node in the group: a smallest size of 1",
-    )
-
-
-def _karpenter(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> Iterator[Obstacle]:
+def _karpenter(
+    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
+) -> Iterator[Obstacle]:
     count = len(pods)
-    yield from all_of(pods, not_called_unschedulable, nominated(view, whatever_node=True), of_daemon_set, avoiding_karpenter)
+
+    def provisionable() -> tuple[Obstacle, ...]:
+        return all_of(pods, not_called_unschedulable, nominated(view, whatever_node=True), of_daemon_set, avoiding_karpenter)
+
+    yield from _once(view, "provisionable", autoscaler, pods, provisionable)
     pool = node_pools.pool_of(view, group)
     if pool is not None:
         yield from node_pools.left_out(view, pool, count)
-    yield from all_of(pods, claims_ignored(view, autoscaler), feature_ignored(view, autoscaler, group.templates))
+    yield from _once(view, "claims", autoscaler, pods, lambda: concerning(pods, claims_ignored(view, autoscaler)))
+    yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
     if pool is not None:
         yield from node_pools.in_flight(view, pool, count, fits)
         yield from node_pools.limits(view, pool, group, count)
@@ -156,12 +168,15 @@ def _karpenter(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods
         yield from node_pools.launches(view, pool, count)
 
 
-def _on_a_new_node(group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> Iterator[Obstacle]:
+def _on_a_new_node(group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]) -> Iterator[Obstacle]:
     """What the simulation says; without one, whether it would have to say that it can't know."""
     yield from refused(group, pods, fits) if fits else concerning(pods, not_predictable(group.templates))
 
 
-def _told_so(view: ClusterView, pods: Sequence[Pod]) -> Certainty:
+def _told_so(view: ClusterView, pods: tuple[Pod, ...]) -> Certainty:
     """Whether Karpenter itself has said of one of the pods that no instance type has the devices."""
-    said = (node_pools.newest_refusal(view, pod) for pod in pods)
-    return "likely" if any("no instance type can satisfy the allocation" in text for text in said) else "unknown"
+
+    def said() -> bool:
+        return any("no instance type can satisfy the allocation" in node_pools.newest_refusal(view, pod) for pod in pods)
+
+    return "likely" if view.memo(("no instance type", pods), said) else "unknown"

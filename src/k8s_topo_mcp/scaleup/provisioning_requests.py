@@ -78,7 +78,7 @@ def unmet(request: ProvisioningRequest, settings: Settings | None) -> Passed | N
             return Passed(found, certainty_of(given.basis), f"{given.source}=true")
     elif not request.conditions:
         found = finding(
-            "PROVISIONING_REQUEST_UNSERVED",
+            "PROVISIONING_CLASS_UNSERVED",
             request.ref,
             "spec.provisioningClassName",
             request=request.full_name,

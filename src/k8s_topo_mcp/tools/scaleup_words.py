@@ -110,6 +110,8 @@ def _nodes(found: Finding) -> tuple[str, str]:
             )
         case "NO_DEVICE_MODEL":
             return f"{value('devices')} on a new node of group {value('group')}", f"nobody says that it has them: {value('why')}"
+        case "DEVICE_MODEL_UNUSABLE":
+            return f"usable devices on the autoscaler's picture of a new node of group {value('group')}", value("why")
         case "NEW_NODE_REFUSED":
             return f"room on an empty node of {value('template')}", f"{value('because')}: {quoted(value('reasons'), 140)}"
         case "STARTUP_TAINT_UNDECLARED":
@@ -161,7 +163,7 @@ def _requests(found: Finding) -> tuple[str, str]:
     match found.code:
         case "PROVISIONING_REQUEST_MISSING":
             return request, "it doesn't exist"
-        case "PROVISIONING_REQUEST_UNSERVED":
+        case "PROVISIONING_CLASS_UNSERVED":
             return request, f"nobody here is known to serve its class {value('class')}"
         case "PROVISIONING_REQUEST_WAITS" | "PROVISIONING_REQUEST_ENDED":
             return request, f"it is {value('state')}{reason}{_message(found)}"
