@@ -2,8 +2,8 @@
 answer; those behind it would be met next.
 
 The order is that of the programs, see the modules of each part: what holds pods before any autoscaler sees them (held_before), pods that
-it passes over (passing_over, provisioning_requests), nodes on their way (on_the_way, node_pools), groups that don't grow (growing,
-node_pools), and the pods on a new node (claims_ignored, new_node).
+it passes over (passing_over, provisioning_requests), nodes on their way (on_the_way, pool_obstacles), groups that don't grow (growing,
+pool_obstacles), and the pods on a new node (claims_ignored, new_node).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ..findings import finding
 from ..objects import NodePool, Pod
 from ..view import ClusterView
-from . import growing, node_pools, on_the_way
+from . import growing, on_the_way, pool_obstacles
 from .autoscaler import Autoscaler
 from .autoscalers import status
 from .claims_ignored import claims_ignored, feature_ignored
@@ -148,15 +148,15 @@ def _karpenter(
         return all_of(pods, not_called_unschedulable, nominated(view, whatever_node=True), of_daemon_set, avoiding_karpenter)
 
     yield from _once(view, "provisionable", autoscaler, pods, provisionable)
-    pool = node_pools.pool_of(view, group)
+    pool = pool_obstacles.pool_of(view, group)
     if pool is not None:
-        yield from node_pools.left_out(view, pool, count)
+        yield from pool_obstacles.left_out(view, pool, count)
     yield from _once(view, "claims", autoscaler, pods, lambda: concerning(pods, claims_ignored(view, autoscaler)))
     yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
     if pool is not None:
-        yield from node_pools.in_flight(view, pool, count, fits)
-        yield from node_pools.limits(view, pool, group, count)
-        yield from all_of(pods, node_pools.untolerated(pool), node_pools.incompatible(pool))
+        yield from pool_obstacles.in_flight(view, pool, count, fits)
+        yield from pool_obstacles.limits(view, pool, group, count)
+        yield from all_of(pods, pool_obstacles.untolerated(pool), pool_obstacles.incompatible(pool))
     why = "Karpenter takes them from its provider, for each instance type, and that isn't in the API"
     yield from all_of(
         pods,
@@ -165,7 +165,7 @@ def _karpenter(
     )
     yield from _on_a_new_node(group, pods, fits)
     if pool is not None:
-        yield from node_pools.launches(view, pool, count)
+        yield from pool_obstacles.launches(view, pool, count)
 
 
 def _on_a_new_node(group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]) -> Iterator[Obstacle]:
@@ -177,6 +177,6 @@ def _told_so(view: ClusterView, pods: tuple[Pod, ...]) -> Certainty:
     """Whether Karpenter itself has said of one of the pods that no instance type has the devices."""
 
     def said() -> bool:
-        return any("no instance type can satisfy the allocation" in node_pools.newest_refusal(view, pod) for pod in pods)
+        return any("no instance type can satisfy the allocation" in pool_obstacles.newest_refusal(view, pod) for pod in pods)
 
     return "likely" if view.memo(("no instance type", pods), said) else "unknown"
