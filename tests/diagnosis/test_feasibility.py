@@ -7,8 +7,8 @@ import json
 import pytest
 
 from k8s_topo_mcp.diagnosis.feasibility import MAX_COPIES, Feasibility, claim_feasibility, pod_feasibility
-from k8s_topo_mcp.diagnosis.manifest import ManifestError
 from k8s_topo_mcp.diagnosis.proposals import propose, read
+from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.view import ClusterView
 

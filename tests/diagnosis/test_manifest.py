@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from k8s_topo_mcp.cel import Environment
-from k8s_topo_mcp.diagnosis.manifest import MAX_BYTES, ManifestError, read_manifest
+from k8s_topo_mcp.diagnosis.manifest import read_manifest
+from k8s_topo_mcp.diagnosis.yaml_items import MAX_BYTES, ManifestError
 
 from .manifests import CLAIM as WHOLE
 from .manifests import POD, REFUSED, TAKEN, changed

@@ -7,14 +7,11 @@ API's, values must be such as the API server takes (claim_rules.py, pod_rules.py
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, cast
-
-import yaml
 
 from ..cel import CompileError, Environment, compile_selector
 from ..objects import CUSTOM_KINDS, KINDS, ApiObject, DecodeError, Json, decode, group_of
@@ -22,16 +19,7 @@ from ..objects.decoding import mapping
 from .claim_rules import check_claim_spec, check_class_spec
 from .manifest_names import VERSIONS, check_label, check_object_name, check_version, nearest
 from .pod_rules import ANY, POD_SPEC, check_amounts, check_pod_spec, pod_specs
-
-MAX_BYTES = 1_000_000
-MAX_DOCUMENTS = 200
-MAX_DEPTH = 60
-MAX_VALUES = 200_000
-"""Aliases of YAML make a few hundred bytes say millions of values."""
-
-
-class ManifestError(ValueError):
-    """One mistake: what, where (path, document, line), and what would be right."""
+from .yaml_items import ManifestError, place, plain, yaml_items
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,16 +33,8 @@ class Document:
 
     def place(self, path: str) -> str:
         """Where a field stands, as messages say it."""
-        return _place(self.number, self.lines, path)
+        return place(self.number, self.lines, path)
 
-
-def _place(number: int, lines: Mapping[str, int], path: str) -> str:
-    path = NAMED.sub(r".\1", path)  # decoders write requests[memory], lines know requests.memory
-    line = next((lines[part] for part in _upwards(path) if part in lines), 1)
-    return f"(document {number}, line {line})"
-
-
-NAMED = re.compile(r"\[([^\]\d][^\]]*)\]")
 
 Schema = Mapping[str, Any]
 _QUANTITIES = ANY
@@ -99,33 +79,14 @@ _SCHEMAS: dict[tuple[str, str], dict[str, Any]] = {
 
 def read_manifest(text: str, namespace: str, environment: Environment) -> tuple[Document, ...]:
     """Decode and check every document. Objects without a namespace go to `namespace`. Raises ManifestError."""
-    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        raise ManifestError(f"manifest: larger than {MAX_BYTES:,} bytes")
     found: list[Document] = []
     try:
         check_label(namespace, "namespace")
     except DecodeError as error:
         raise ManifestError(str(error)) from None
-    try:
-        for number, node in enumerate(_composed(text), start=1):
-            if number > MAX_DOCUMENTS:
-                raise ManifestError(f"manifest: more than {MAX_DOCUMENTS} documents")
-            if node is None:
-                continue
-            for index, (item, lines) in enumerate(_items(node, number)):
-                tag = f"{number}-{index + 1}" if index else str(number)
-                found.append(_document(item, lines, number, tag, namespace, environment))
-                _only_once(found)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark is not None else ""
-        raise ManifestError(f"manifest: not YAML: {error.problem or error.context}{where}") from None
-    except RecursionError:
-        raise ManifestError(f"manifest: nested deeper than {MAX_DEPTH} levels") from None
-    except (yaml.YAMLError, ValueError) as error:
-        if isinstance(error, ManifestError):
-            raise
-        raise ManifestError(f"manifest: not YAML: {str(error)[:200]}") from None
+    for entry in yaml_items(text, "manifest"):
+        found.append(_document(entry.item, entry.lines, entry.number, entry.tag, namespace, environment))
+        _only_once(found)
     if not found:
         raise ManifestError("manifest: empty; give the YAML of a ResourceClaim, ResourceClaimTemplate, Pod or workload")
     return tuple(found)
@@ -142,53 +103,11 @@ def _only_once(found: list[Document]) -> None:
         )
 
 
-def _composed(text: str) -> Iterator[yaml.Node | None]:
-    """The documents as nodes, which know their lines."""
-    untyped: Any = yaml
-    yield from untyped.compose_all(text, Loader=yaml.SafeLoader)
-
-
-def _items(node: yaml.Node, number: int) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
-    lines: dict[str, int] = {}
-    loader: Any = yaml.SafeLoader("")
-    _mark(node, "", lines, 0)
-    value: Any = loader.construct_document(node)
-    if not isinstance(value, dict):
-        raise ManifestError(f"manifest: document {number} is not an object; a Kubernetes object has apiVersion and kind")
-    item = cast(dict[str, Any], value)
-    if item.get("kind") == "List" or (isinstance(item.get("items"), list) and str(item.get("kind", "")).endswith("List")):
-        for index, entry in enumerate(item["items"]):
-            if not isinstance(entry, dict):
-                raise ManifestError(f"manifest: items[{index}] of document {number} is not an object")
-            prefix = f"items[{index}]."
-            yield entry, {path.removeprefix(prefix): line for path, line in lines.items() if path.startswith(prefix)}
-        return
-    yield item, lines
-
-
-def _mark(node: yaml.Node, path: str, lines: dict[str, int], depth: int) -> None:
-    """Remember the line of every path."""
-    if depth > MAX_DEPTH:
-        raise ManifestError(f"manifest: nested deeper than {MAX_DEPTH} levels")
-    lines.setdefault(path, node.start_mark.line + 1)
-    if len(lines) > MAX_VALUES:
-        raise ManifestError(f"manifest: more than {MAX_VALUES:,} values with its aliases written out")
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            name = str(getattr(key, "value", ""))
-            below = f"{path}.{name}" if path else name
-            lines[below] = key.start_mark.line + 1
-            _mark(value, below, lines, depth + 1)
-    elif isinstance(node, yaml.SequenceNode):
-        for index, value in enumerate(node.value):
-            _mark(value, f"{path}[{index}]", lines, depth + 1)
-
-
-def _document(item: dict[str, Any], lines: dict[str, int], number: int, tag: str, namespace: str, environment: Environment) -> Document:
+def _document(item: dict[str, Any], lines: Mapping[str, int], number: int, tag: str, namespace: str, environment: Environment) -> Document:
     kind, version = item.get("kind"), item.get("apiVersion")
     if not isinstance(kind, str) or not isinstance(version, str) or not kind:
         raise ManifestError(f"manifest: document {number} has no apiVersion and kind; is it a Kubernetes object?")
-    at = partial(_place, number, lines)
+    at = partial(place, number, lines)
     group = group_of(version)
     if (group, kind) not in KINDS:
         raise ManifestError(f"manifest: {version[:80]} {kind[:80]} is not a kind that can be judged{_right_kind(kind)} {at('kind')}")
@@ -198,7 +117,7 @@ def _document(item: dict[str, Any], lines: dict[str, int], number: int, tag: str
         if schema is not None:
             _check(item, _for_version(kind, version, schema), "", at)
         _named(item, tag, namespace, at)
-        item = cast(dict[str, Any], _plain(item))
+        item = cast(dict[str, Any], plain(item))
         found = decode(item)
         assert found is not None
         _check_values(item, group, kind, version)
@@ -257,23 +176,6 @@ def _right_kind(kind: str) -> str:
     groups = [group for group, known in KINDS if known == meant]
     versions = [f"{group}/{VERSIONS[group][0]}" if group else VERSIONS[group][0] for group in groups if group in VERSIONS]
     return f"; did you mean {' or '.join(f'{version} {meant}' for version in versions)}?" if versions else ""
-
-
-def _plain(value: Any) -> Any:
-    """YAML dates become the text that JSON would have."""
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in cast(dict[Any, Any], value).items()}
-    if isinstance(value, list):
-        return [_plain(entry) for entry in cast(list[Any], value)]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
-def _upwards(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = path[: path.rindex("[")] if path.endswith("]") else path.rpartition(".")[0]
 
 
 def _for_version(kind: str, version: str, schema: dict[str, Any]) -> dict[str, Any]:

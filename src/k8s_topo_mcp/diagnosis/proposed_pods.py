@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from ..objects import ApiObject, ObjectRef, Owner, Pod
 from ..view import ClusterView
-from .manifest import Document, ManifestError
+from .manifest import Document
 from .proposals import pod_of, with_objects, with_pod
+from .yaml_items import ManifestError
 
 MOST_PODS = 256
 """Pods of one manifest that are made; of a workload with more, so many are judged."""

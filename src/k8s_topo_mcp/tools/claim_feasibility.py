@@ -17,8 +17,9 @@ from k8s_topo_mcp.diagnosis.feasibility import (
     released,
 )
 from k8s_topo_mcp.diagnosis.fields import pointer
-from k8s_topo_mcp.diagnosis.manifest import Document, ManifestError
+from k8s_topo_mcp.diagnosis.manifest import Document
 from k8s_topo_mcp.diagnosis.proposals import Proposal, propose, read
+from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.rendering import Block, clean, fold, plural
 from k8s_topo_mcp.tools import basis as bases

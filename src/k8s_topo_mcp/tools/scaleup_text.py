@@ -78,11 +78,11 @@ def headline(output: Output) -> str:
     start = sum(added.starts for added in output.added) + (now.start if now is not None else 0)
     match output.verdict:
         case "audit":
-            can = sum(bool(row.would_do) and bool(row.ready) for row in output.wishes)
-            shown = len(output.wishes)
+            kinds, can = plural(len(output.wishes), "kind"), sum(bool(row.would_do) and bool(row.ready) for row in output.wishes)
+            start = sum(bool(row.would_do) for row in output.wishes)
+            groups = plural(output.groups or 0, "known group")
             return (
-                f"{asked.pods} pods wait. Of the {plural(shown, 'kind')} shown here, new nodes of a known group ({output.groups or 0}) start "
-                f"{sum(bool(row.would_do) for row in output.wishes)}, and an autoscaler could make them for {can}."
+                f"{asked.pods} pods wait. Of {kinds} of them new nodes of {groups} start {start}; an autoscaler can make these for {can}."
             )
         case "nothing waits":
             return "No pod waits for a node, so no new node would start one."

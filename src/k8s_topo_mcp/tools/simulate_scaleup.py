@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from k8s_topo_mcp.diagnosis.manifest import ManifestError
 from k8s_topo_mcp.diagnosis.pending import held_before
 from k8s_topo_mcp.diagnosis.proposals import read
 from k8s_topo_mcp.diagnosis.proposed_pods import propose_pods
 from k8s_topo_mcp.diagnosis.scaling import Refused, Scaling, scaling
-from k8s_topo_mcp.objects import ObjectRef, Pod
+from k8s_topo_mcp.diagnosis.yaml_items import ManifestError, plain, yaml_items
+from k8s_topo_mcp.objects import DecodeError, Json, ObjectRef, Pod
 from k8s_topo_mcp.rendering import clean
 from k8s_topo_mcp.scaleup.audit import wishes
-from k8s_topo_mcp.scaleup.groups import find, from_documents, node_groups
+from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
 from k8s_topo_mcp.tools import basis as bases
@@ -164,9 +165,11 @@ def _given_groups(view: ClusterView, question: Input) -> tuple[NodeGroup, ...]:
     if question.template is None:
         return ()
     try:
-        return from_documents(view, question.template)
-    except ValueError as error:
-        raise ToolInputError(f"template: {clean_lines(str(error))}") from None
+        return from_documents((cast(Json, plain(entry.item)) for entry in yaml_items(question.template, "template")), view)
+    except ManifestError as error:
+        raise ToolInputError(clean_lines(str(error))) from None
+    except DecodeError as error:
+        raise ToolInputError(clean_lines(f"template: {error}")) from None
 
 
 def _group(view: ClusterView, given: Sequence[NodeGroup], name: str) -> NodeGroup:
@@ -174,8 +177,8 @@ def _group(view: ClusterView, given: Sequence[NodeGroup], name: str) -> NodeGrou
     own = next((group for group in given if group.name == name), None)
     try:
         group = own or find(view, name)
-    except LookupError as error:
-        raise ToolInputError(f"add: {clean_lines(str(error.args[0]))}") from None
+    except UnknownGroup as error:
+        raise ToolInputError(f"add: {clean_lines(str(error))}") from None
     if not group.templates:
         raise ToolInputError(f"add: {group.kind} {clean(group.name, 80)}: {clean(group.why_none, 200)}")
     return group
