@@ -409,6 +409,11 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     },
     ("kueue.x-k8s.io", "LocalQueue"): {"spec": _f("stopPolicy", clusterQueue=_CLUSTER_QUEUE), "status": _QUEUE_STATUS},
     ("kueue.x-k8s.io", "ClusterQueue"): {"spec": _f("stopPolicy"), "status": _QUEUE_STATUS},
+    ("kueue.x-k8s.io", "ResourceFlavor"): {
+        "spec": _f(
+            nodeLabels=_LABELS, nodeTaints=Items(_TAINT), tolerations=Items(_TOLERATION), topologyName=_name("Topology", "cluster scoped")
+        )
+    },
     ("kueue.x-k8s.io", "Topology"): {"spec": _f(levels=Items(_f("nodeLabel")))},
     ("autoscaling.x-k8s.io", "ProvisioningRequest"): {
         "spec": _f(
@@ -466,7 +471,7 @@ _OWN_NAMES: Mapping[str, Text] = {
     **dict.fromkeys(
         (
             "PriorityClass", "StorageClass", "ClusterQueue", "Topology", "DeviceTaintRule", "ResourceSlice", "NodePool", "NodeClaim",
-            "NodeOverlay",
+            "NodeOverlay", "ResourceFlavor",
         ),
         Text("cluster scoped", key="", detail=""),
     ),
