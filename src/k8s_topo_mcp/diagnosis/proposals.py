@@ -24,8 +24,8 @@ from ..objects import (
 )
 from ..view import Add, ClusterView, Replace
 from ..view.indices import nearest_names
-from .manifest import Document
-from .yaml_items import ManifestError, read_manifest
+from .manifest import Document, read_manifest
+from .yaml_items import ManifestError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -81,9 +81,7 @@ def headline(output: Output) -> str:
             kinds, can = plural(len(output.wishes), "kind"), sum(bool(row.would_do) and bool(row.ready) for row in output.wishes)
             start = sum(bool(row.would_do) for row in output.wishes)
             groups = plural(output.groups or 0, "known group")
-            return (
-                f"{asked.pods} pods wait. Of {kinds} of them new nodes of {groups} start {start}; an autoscaler can make these for {can}."
-            )
+            return f"{asked.pods} pods wait. Of {kinds} of them {groups} would start {start}; an autoscaler can make the nodes for {can}."
         case "nothing waits":
             return "No pod waits for a node, so no new node would start one."
         case "fits now":
