@@ -14,7 +14,7 @@ from importlib import import_module
 from k8s_topo_mcp import __version__
 from k8s_topo_mcp.cli import exits, output
 
-COMMANDS = ("explain", "fits", "topology", "changes", "call", "tools", "serve", "snapshot", "doctor", "rbac", "demo")
+COMMANDS = ("explain", "fits", "topology", "scaleup", "changes", "call", "tools", "serve", "snapshot", "doctor", "rbac", "demo")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -11,6 +11,7 @@ from .documents import from_documents
 from .flavors import flavor_groups
 from .labelled import labelled_groups
 from .machine_groups import machine_groups
+from .machine_types import machine_types
 from .node_group import NodeGroup
 from .node_pools import node_pools
 from .shapes import UnknownShape, find_name, names, shape
@@ -27,7 +28,7 @@ class UnknownGroup(ValueError):
 def node_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
     """
     All node groups of the cluster: those of Cluster Autoscaler's status, NodePools, Cluster API's, those that nodes name by their labels,
-    and Kueue's flavors.
+    Kueue's flavors, and the machine types of nodes that are in none of these.
 
     One that two sources show is given once: a group of the status in place of the labelled one whose nodes it has all, or of the machine
     group that it is. Worked out once for a view.
@@ -42,7 +43,9 @@ def _node_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
     machines = tuple(group for group in machine_groups(view) if group.ref not in shown)
     covered |= {node.name for group in machines for node in group.members}
     labelled = tuple(group for group in labelled_groups(view) if not all(node.name in covered for node in group.members))
-    return (*status, *node_pools(view), *machines, *labelled, *flavor_groups(view))
+    pools = node_pools(view)
+    grouped = covered | {node.name for group in (*pools, *labelled) for node in group.members}
+    return (*status, *pools, *machines, *labelled, *flavor_groups(view), *machine_types(view, grouped))
 
 
 def find(view: ClusterView, name: str) -> NodeGroup:

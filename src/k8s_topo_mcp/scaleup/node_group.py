@@ -13,7 +13,15 @@ from ..objects import Node, ObjectRef, Quantity
 from .template import NodeTemplate
 
 Kind = Literal[
-    "labelled nodes", "Cluster Autoscaler", "Cluster API", "Karpenter NodePool", "ResourceFlavor", "capacity pool", "file", "shape"
+    "labelled nodes",
+    "machine type",
+    "Cluster Autoscaler",
+    "Cluster API",
+    "Karpenter NodePool",
+    "ResourceFlavor",
+    "capacity pool",
+    "file",
+    "shape",
 ]
 
 

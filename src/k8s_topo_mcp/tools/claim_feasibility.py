@@ -395,7 +395,8 @@ TOOL = Tool(
         Would this claim or pod fit, on which nodes, with which devices, and how many copies? Use it before applying or changing YAML, or
         to compare variants. Give `manifest` (YAML of a ResourceClaim, ResourceClaimTemplate, Pod or workload; need not exist; referenced
         objects are taken from the cluster or the same manifest) or `pod` / `claim` of an existing one. Reports misspelt attributes, units
-        and classes that the API server accepts silently. `ignore_holders=true` asks whether it could ever fit here. Nothing is created.
+        and classes that the API server accepts silently. `ignore_holders=true` asks whether it could ever fit here. Nothing is created. For
+        nodes not yet there use simulate_scaleup.
         """.split()
     ),
     input=Input,

@@ -157,6 +157,7 @@ class WishRow(Part):
     pods: int
     example: str
     would_do: tuple[WouldDo, ...] = ()
+    why: str | None = None
     ready: tuple[str, ...] = ()
     missing_at: str | None = None
     missing: tuple[ObstacleRow, ...] = ()

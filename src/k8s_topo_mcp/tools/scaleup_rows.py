@@ -24,8 +24,10 @@ OBSTACLES = 3
 """Obstacles that are told of one group, in order."""
 
 
-def counts(found: NodeCounts) -> Counts:
-    """How many nodes it takes."""
+def counts(found: NodeCounts, pods: int) -> Counts:
+    """How many nodes it takes for so many pods: if not one for each is enough, no number is."""
+    if found.least is not None and found.least > pods:
+        return Counts(why="no number of them is enough")
     if found.nowhere:
         why = f"no number of them: {clean(found.nowhere[0].full_name, 120)} fits on none"
     elif found.scheduler is None:
@@ -35,14 +37,18 @@ def counts(found: NodeCounts) -> Counts:
     return Counts(at_least=found.least, sure=found.scheduler, tie=found.tie or None, why=why or None)
 
 
-def would_do(entry: Option) -> WouldDo:
-    """One kind of node that starts all pods."""
+def _group(group: NodeGroup, template: str) -> str:
+    return group.kind if group.name == template else f"{group.kind} {group.name}"
+
+
+def would_do(entry: Option, pods: int) -> WouldDo:
+    """One kind of node that starts all of so many pods."""
     change = entry.change
     left = entry.simulation.left_over[0] if entry.simulation is not None and entry.simulation.left_over else None
     return WouldDo(
         name=clean(entry.template.name, 80),
-        group=clean(f"{entry.group.kind} {entry.group.name}", 120) if entry.group is not None else None,
-        needed=counts(entry.counts),
+        group=clean(_group(entry.group, entry.template.name), 120) if entry.group is not None else None,
+        needed=counts(entry.counts, pods),
         change=clean(change.text, 200) if change is not None else None,
         object=wording.named(change.about) if change is not None else None,
         field=(change.field or None) if change is not None else None,
@@ -56,7 +62,7 @@ def obstacle(entry: Obstacle) -> ObstacleRow:
     expected, actual = wording.wanted_and_found(entry.finding)
     return ObstacleRow(
         code=entry.finding.code,
-        object=wording.named(entry.finding.objects[0]) if entry.finding.objects else None,
+        object=wording.named(entry.finding.object),
         field=clean(entry.finding.field, 120) or None,
         what=clean(f"{expected}; {actual}" if actual else expected, 240),
         certainty=entry.certainty,
@@ -113,7 +119,7 @@ def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
         starts=found.starts,
         still_wait=found.waiting,
         idle=(scaleup_text.left_over(found.idle) or None) if found.added and not found.starts else None,
-        atomic=counts(found.atomic),
+        atomic=counts(found.atomic, found.placeable + found.waiting + found.bound),
         avoided=found.avoided,
     )
 
@@ -133,12 +139,19 @@ def wish_row(view: ClusterView, what: str, pods: tuple[Pod, ...], groups: Sequen
             ready.append(group.name)
         if nearest is None or len(missing) < len(nearest[1]):
             nearest = (group, missing)
-    lacking = nearest is not None and not ready
+    lacking = bool(known) and nearest is not None and not ready
+    refused = next((entry for entry in found.refused if entry.cause is not None), None)
+    why = (
+        ""
+        if doing or refused is None or refused.cause is None
+        else "; ".join(wording.wanted_and_found(refused.cause.finding, refused.cause))
+    )
     return WishRow(
         what=clean(what, 120),
         pods=len(pods),
         example=clean(pods[0].full_name, 120),
-        would_do=tuple(would_do(option) for option in doing[:2]),
+        would_do=tuple(would_do(option, len(pods)) for option in doing[:2]),
+        why=clean(why, 240) or None,
         ready=tuple(clean(name, 80) for name in ready[:4]),
         missing_at=clean(nearest[0].name, 80) if nearest is not None and lacking else None,
         missing=tuple(obstacle(entry) for entry in nearest[1][:2]) if nearest is not None and lacking else (),

@@ -20,11 +20,21 @@ def devices(template: NodeTemplate, count: int) -> str:
     """What so many nodes bring: "16 × NVIDIA H100 80GB HBM3"; "" for nodes without devices."""
     if not template.devices_known:
         return "devices not known"
-    products = Counter(product_of(device) or entry.driver for entry in template.slices for device in entry.devices)
-    plain = {name: amount for name, amount in template.node.allocatable.items() if "/" in name and amount.value}
-    told = [f"{number * count} × {clean(name, 60)}" for name, number in products.most_common(PRODUCTS)]
-    told += [f"{int(amount.value) * count} {clean(name, 60)}" for name, amount in list(plain.items())[:PRODUCTS]]
-    return ", ".join(told)
+    products: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    for entry in template.slices:
+        for device in entry.devices:
+            product = (
+                ""
+                if any(key.rpartition("/")[2] == "type" for key in device.attributes) and product_of(device).islower()
+                else product_of(device)
+            )
+            (products if product else others)[product or f"{entry.driver} device"] += 1
+    told = [f"{number * count} × {clean(name, 60)}" for name, number in (*products.most_common(PRODUCTS), *others.most_common(1))]
+    if not told:
+        plain = {name: amount for name, amount in template.node.allocatable.items() if "/" in name and amount.value}
+        told = [f"{int(amount.value) * count} {clean(name, 60)}" for name, amount in list(plain.items())[:PRODUCTS]]
+    return ", ".join(told[:PRODUCTS])
 
 
 def left_over(left: LeftOver) -> str:
@@ -41,7 +51,8 @@ def text(output: Output) -> str:
     asked = output.asked
     if asked.pods or asked.held:
         held = f" · held before scheduling, not judged: {', '.join(asked.held)}" if asked.held else ""
-        block.row("asked", f"{_who(output)}{f': {asked.what[0]}' if asked.what else ''}{held}", *asked.what[1:])
+        what = asked.what if output.verdict != "audit" else ()
+        block.row("asked", f"{_who(output)}{f': {what[0]}' if what else ''}{held}", *what[1:])
     now = output.now
     if now is not None and now.start:
         where = f" on {', '.join(now.nodes)}" if now.nodes else ""
@@ -61,10 +72,10 @@ def text(output: Output) -> str:
         block.row("autoscaler", *_scaler(scaler))
     apply = list(dict.fromkeys(entry.apply for entry in output.would_do if entry.apply))
     block.row("apply", *apply[:2])
-    known = [line for added in output.added for line in added.known_from]
-    block.row("known from", *([fold(list(dict.fromkeys(known)))] if known else []))
-    unknown = [line for added in output.added for line in added.unknown]
-    block.row("unknown", *([fold(list(dict.fromkeys(unknown)))] if unknown else []))
+    block.row("known from", *dict.fromkeys(line for added in output.added for line in added.known_from))
+    unknown = list(dict.fromkeys(line for added in output.added for line in added.unknown))
+    if unknown:
+        block.row("unknown", f"until a new node is there: the value of {fold(unknown)}")
     block.row("assumes", *output.assumptions)
     if output.cursor:
         block.row("more", f'cursor="{output.cursor}"')
@@ -78,10 +89,10 @@ def headline(output: Output) -> str:
     start = sum(added.starts for added in output.added) + (now.start if now is not None else 0)
     match output.verdict:
         case "audit":
-            kinds, can = plural(len(output.wishes), "kind"), sum(bool(row.would_do) and bool(row.ready) for row in output.wishes)
-            start = sum(bool(row.would_do) for row in output.wishes)
-            groups = plural(output.groups or 0, "known group")
-            return f"{asked.pods} pods wait. Of {kinds} of them {groups} would start {start}; an autoscaler can make the nodes for {can}."
+            kinds, groups = plural(len(output.wishes), "kind"), plural(output.groups or 0, "known group")
+            start, can = (sum(map(bool, found)) for found in zip(*((row.would_do, row.would_do and row.ready) for row in output.wishes)))
+            made = f"an autoscaler can make the nodes for {can}" if output.autoscalers else "no autoscaler is seen here"
+            return f"{asked.pods} pods wait. Of {kinds} of them {groups} would start {start}; {made}."
         case "nothing waits":
             return "No pod waits for a node, so no new node would start one."
         case "fits now":
@@ -193,7 +204,7 @@ def _option(entry: WouldDo) -> tuple[str, str]:
 
 def _wish(row: WishRow) -> list[str]:
     """What the pods ask, what starts them, and who could make it."""
-    do = "; ".join(" ".join(_option(entry)) for entry in row.would_do) or "no known group starts them"
+    do = "; ".join(": ".join(_option(entry)) for entry in row.would_do) or f"no known group starts them{f': {row.why}' if row.why else ''}"
     lines = [f"like {row.example} · {row.what}", do]
     if row.ready:
         lines.append(f"an autoscaler can make nodes of {', '.join(row.ready)}")

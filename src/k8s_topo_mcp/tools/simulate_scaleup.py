@@ -205,7 +205,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         ),
         added=tuple(_added(found, number) for number in range(len(simulation.additions))),
         not_starting=tuple(_not_starting(entry) for entry in found.refused[:rows]),
-        would_do=tuple(scaleup_rows.would_do(entry) for entry in found.options),
+        would_do=tuple(scaleup_rows.would_do(entry, len(simulation.pods)) for entry in found.options),
         no_use=tuple(clean(template.name, 80) for template in found.vain[: 2 * rows]),
         assumptions=tuple(clean(text, 200) for text in (*asked.notes, *simulation.assumptions)),
         basis=bases.basis(view),
@@ -254,11 +254,19 @@ def _added(found: Scaling, number: int) -> Added:
         devices=scaleup_text.devices(template, count) or None,
         starts=starts,
         of=len(simulation.outcomes),
-        needed=scaleup_rows.counts(counts) if counts is not None else None,
+        needed=scaleup_rows.counts(counts, len(simulation.pods)) if counts is not None else None,
         left_over=scaleup_text.left_over(simulation.left_over[number]) if starts else None,
-        known_from=tuple(dict.fromkeys(clean(f"{fact.part}: {fact.source} ({fact.confidence})", 120) for fact in template.facts)),
-        unknown=tuple(sorted(clean(f"value of label {key}", 120) for key in template.unpredictable)),
+        known_from=_known_from(template),
+        unknown=tuple(clean(f"label {key}", 120) for key in sorted(template.unpredictable - {HOSTNAME})),
     )
+
+
+def _known_from(template: NodeTemplate) -> tuple[str, ...]:
+    """What is known of such a node, by where it comes from."""
+    parts: dict[tuple[str, str], list[str]] = {}
+    for fact in template.facts:
+        parts.setdefault((fact.source, fact.confidence), []).append(fact.part)
+    return tuple(clean(f"{source} ({sure}): {', '.join(own)}", 160) for (source, sure), own in parts.items())
 
 
 def _not_starting(entry: Refused) -> NotStarting:
