@@ -38,9 +38,12 @@ def devices(template: NodeTemplate, count: int) -> str:
 
 
 def left_over(left: LeftOver) -> str:
-    """What the new nodes still have: devices by driver, and whole nodes that nothing runs on."""
-    parts = [f"{own.total - own.held} of {own.total} {clean(driver, 60)} devices" for driver, own in sorted(left.drivers.items())]
-    text = f"{', '.join(parts[:PRODUCTS])} left over" if parts else ""
+    """What the new nodes still have: how many more devices of each class asked for a claim could get, else devices by driver; and whole
+    nodes that nothing runs on."""
+    more = [f"{number} more of class {clean(name, 60)}" for name, number in sorted(left.classes.items()) if number]
+    if not left.classes:
+        more = [f"{own.total - own.held} of {own.total} {clean(driver, 60)} devices" for driver, own in sorted(left.drivers.items())]
+    text = f"left over: {', '.join(more[:PRODUCTS])}" if more else "nothing left over" if left.classes else ""
     idle = f"{left.empty} of {plural(len(left.nodes), 'node')} unused" if left.empty else ""
     return " · ".join(part for part in (text, idle) if part)
 
@@ -90,7 +93,8 @@ def headline(output: Output) -> str:
     match output.verdict:
         case "audit":
             kinds, groups = plural(len(output.wishes), "kind"), plural(output.groups or 0, "known group")
-            start, can = (sum(map(bool, found)) for found in zip(*((row.would_do, row.would_do and row.ready) for row in output.wishes)))
+            start = sum(bool(row.would_do) for row in output.wishes)
+            can = sum(bool(row.would_do and row.ready) for row in output.wishes)
             made = f"an autoscaler can make the nodes for {can}" if output.autoscalers else "no autoscaler is seen here"
             return f"{asked.pods} pods wait. Of {kinds} of them {groups} would start {start}; {made}."
         case "nothing waits":

@@ -17,6 +17,7 @@ from k8s_topo_mcp.rendering import clean
 from k8s_topo_mcp.scaleup.audit import wishes
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.template import HOSTNAME, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools import paging, scaleup_rows, scaleup_text, wording
