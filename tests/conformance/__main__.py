@@ -2,9 +2,10 @@
 
 Needs Go. For each minor: fresh random problems through the real allocator and through ours, CEL expressions through both compilers, and
 the remedies of random diagnoses; then random pods and nodes through the real scheduler's filters and preemption (of 1.37; older minors:
-`python -m tests.conformance.filters compare SEED COUNT MINOR`); then pods on a real control plane through explain_pending, with remedies
-carried out. An allocator difference is shrunk, printed with both answers, and added to `tests/recordings/found/`, so that it becomes a
-test; so is one of an expression, in `tests/cel/recordings/`. Exit status 1 when anything differs or an oracle is missing.
+`python -m tests.conformance.filters compare SEED COUNT MINOR`); then random nodes to come through Karpenter's allocator; then pods on a
+real control plane through explain_pending, with remedies carried out. An allocator difference is shrunk, printed with both answers, and
+added to `tests/recordings/found/`, so that it becomes a test; so is one of an expression, in `tests/cel/recordings/`. Exit status 1 when
+anything differs or an oracle is missing.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from pathlib import Path
 
 from ..oracle.build import BuildError
 from ..oracle.client import Oracle
-from . import cel_live, control_plane, filters, live, remedies
+from . import cel_live, control_plane, filters, karpenter, live, remedies
 from .recorded import FOUND, MINORS, RANDOM, lines
 
-ROWS, EXPRESSIONS, DIAGNOSES, PLACEMENTS, PODS = 5_000, 20_000, 300, 10_000, 30
+ROWS, EXPRESSIONS, DIAGNOSES, PLACEMENTS, TEMPLATES, PODS = 5_000, 20_000, 300, 10_000, 600, 30
 
 
 def main() -> int:
@@ -30,6 +31,7 @@ def main() -> int:
     parser.add_argument("--expressions", type=int, default=EXPRESSIONS, help="random CEL expressions, over all minors")
     parser.add_argument("--diagnoses", type=int, default=DIAGNOSES, help="random problems a minor whose remedies are compared")
     parser.add_argument("--placements", type=int, default=PLACEMENTS, help="random pods for the scheduler's filters (1.37)")
+    parser.add_argument("--templates", type=int, default=TEMPLATES, help="random nodes to come for Karpenter's allocator (1.37)")
     parser.add_argument(
         "--pods", type=int, default=PODS, help="random pods on a real control plane (1.37), beside the known causes; -1: none"
     )
@@ -69,6 +71,15 @@ def main() -> int:
         print(f"1.37 filters: {placed} verdicts of {options.placements} pods, {len(placement_differences)} differ", flush=True)
         failed += shown("verdicts", placement_differences)
         compared += placed
+    if options.templates and "1.37" in minors and not options.record:
+        try:
+            nodes = karpenter.compare_karpenter(seed, options.templates)
+        except BuildError as error:
+            print(f"Karpenter: the oracle is missing: {error}")
+            return 1
+        print(f"Karpenter: {nodes.summary}", flush=True)
+        failed += shown("templates", nodes.unexplained)
+        compared += nodes.compared
     if options.pods >= 0 and "1.37" in minors and not options.record:
         try:
             told = control_plane.compare_pods(seed, options.pods)

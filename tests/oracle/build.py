@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 SOURCES = Path(__file__).parent / "go"
@@ -37,24 +38,48 @@ def build(minor: str) -> Path:
     """
     if minor not in VERSIONS:
         raise BuildError(f"no oracle for {minor}; there is one for {', '.join(MINORS)}")
-    folder = cache_root() / _key(minor)
+    files = sorted([*SOURCES.glob("*.go"), SOURCES / f"{minor}.mod", SOURCES / f"{minor}.sum"])
+    tag = "k8s" + minor.replace(".", "")
+    return built(f"{minor} oracle (dynamic-resource-allocation {VERSIONS[minor]})", minor, files, ["-tags", tag])
+
+
+def built(what: str, stamp: str, files: Sequence[Path], flags: Sequence[str] = (), prefix: str = "") -> Path:
+    """A Go program's binary, built if it isn't in the cache.
+
+    Parameters
+    ----------
+    what
+        The program and what it is pinned to, for a reader.
+    stamp
+        What it is built for, a part of its key and of its folder's name, which `prefix` begins.
+    files
+        Its sources and its one `.mod` and `.sum`, in the order in which the key counts them.
+    flags
+        Of `go build`, beside those of every oracle.
+    """
+    digest = hashlib.sha256(f"{stamp} {go_version()}\n".encode())
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    folder = cache_root() / f"{prefix}{stamp}-{digest.hexdigest()[:16]}"
     binary = folder / "oracle"
     if binary.exists():
         return binary
     folder.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
-    _say(f"building the {minor} oracle (dynamic-resource-allocation {VERSIONS[minor]}); cold this takes minutes")
+    _say(f"building the {what}; cold this takes minutes")
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         module = Path(scratch)
-        for source in SOURCES.glob("*.go"):
-            shutil.copy(source, module)
-        shutil.copy(SOURCES / f"{minor}.mod", module / "go.mod")
-        shutil.copy(SOURCES / f"{minor}.sum", module / "go.sum")
-        tag = "k8s" + minor.replace(".", "")
-        run_go(["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-tags", tag, "-o", "oracle", "."], cwd=module)
+        copy_module(files, module)
+        run_go(["build", "-mod=readonly", "-trimpath", "-buildvcs=false", *flags, "-o", "oracle", "."], cwd=module)
         os.replace(module / "oracle", binary)  # atomic: two builds at once don't spoil each other
-    _say(f"built the {minor} oracle in {time.monotonic() - started:.0f} s")
+    _say(f"built the {what} in {time.monotonic() - started:.0f} s")
     return binary
+
+
+def copy_module(files: Iterable[Path], folder: Path) -> None:
+    """The files of a program as a Go module; its pins lie beside it under the name of what they are for."""
+    for file in files:
+        shutil.copy(file, folder / (f"go{file.suffix}" if file.suffix in (".mod", ".sum") else file.name))
 
 
 def cache_root() -> Path:
@@ -85,13 +110,6 @@ def run_go(
     if result.returncode and not may_fail:
         raise BuildError(f"go {' '.join(arguments)} failed with {result.returncode}\n{result.stderr or '(its output is above)'}")
     return result.stdout or ""
-
-
-def _key(minor: str) -> str:
-    digest = hashlib.sha256(f"{minor} {go_version()}\n".encode())
-    for source in sorted([*SOURCES.glob("*.go"), SOURCES / f"{minor}.mod", SOURCES / f"{minor}.sum"]):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    return f"{minor}-{digest.hexdigest()[:16]}"
 
 
 def _say(text: str) -> None:

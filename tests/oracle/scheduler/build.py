@@ -9,16 +9,13 @@ The cache key is the Go sources, the pinned modules and the Go version. k8s.io/k
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 import shutil
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from tests.oracle.build import BuildError, cache_root, go_version, run_go
+from tests.oracle.build import BuildError, built, copy_module, run_go
 
 SOURCES = Path(__file__).parent / "go"
 LAB = Path(__file__).parents[3] / "fault_injection" / "lab" / "go"
@@ -30,28 +27,16 @@ def build(minor: str = NEWEST) -> Path:
     """The oracle binary, built if it isn't in the cache. Raises BuildError as `tests.oracle.build` does."""
     if minor not in VERSIONS:
         raise BuildError(f"no filter oracle for {minor}; there is one for {', '.join(VERSIONS)}")
-    folder = cache_root() / f"scheduler-{_key(minor)}"
-    binary = folder / "oracle"
-    if binary.exists():
-        return binary
-    folder.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
-    _say(f"building the {minor} filter oracle (kubernetes {VERSIONS[minor]}); cold this takes minutes")
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        module = _module(Path(scratch), minor)
-        shutil.copy(SOURCES / f"{minor}.mod", module / "go.mod")
-        shutil.copy(SOURCES / f"{minor}.sum", module / "go.sum")
-        flags = ["-mod=readonly", "-trimpath", "-buildvcs=false", "-tags", _tag(minor), "-ldflags", _stamp(minor)]
-        run_go(["build", *flags, "-o", "oracle", "."], cwd=module)
-        os.replace(module / "oracle", binary)  # atomic: two builds at once don't spoil each other
-    _say(f"built the {minor} filter oracle in {time.monotonic() - started:.0f} s")
-    return binary
+    flags = ["-tags", _tag(minor), "-ldflags", _stamp(minor)]
+    files = [*_sources(minor), SOURCES / f"{minor}.mod", SOURCES / f"{minor}.sum"]
+    return built(f"{minor} filter oracle (kubernetes {VERSIONS[minor]})", VERSIONS[minor], files, flags, "scheduler-")
 
 
 def pin(minor: str) -> None:
     """Write the modules of a minor down: those of the lab, reduced to what the oracle imports."""
     with tempfile.TemporaryDirectory() as scratch:
-        module = _module(Path(scratch), minor)
+        module = Path(scratch)
+        copy_module(_sources(minor), module)
         text = (LAB / f"{minor}.mod").read_text()
         text = re.sub(r"^module .*$", "module k8s-topo-mcp.oracle/scheduler", text, count=1, flags=re.MULTILINE)
         (module / "go.mod").write_text(re.sub(r"^tool \(.*?^\)\n", "", text, flags=re.MULTILINE | re.DOTALL))
@@ -59,12 +44,6 @@ def pin(minor: str) -> None:
         run_go(["mod", "tidy"], cwd=module, environment={"GOFLAGS": f"-tags={_tag(minor)}"})
         shutil.copy(module / "go.mod", SOURCES / f"{minor}.mod")
         shutil.copy(module / "go.sum", SOURCES / f"{minor}.sum")
-
-
-def _module(folder: Path, minor: str) -> Path:
-    for source in _sources(minor):
-        shutil.copy(source, folder)
-    return folder
 
 
 def _sources(minor: str) -> list[Path]:
@@ -86,17 +65,6 @@ def _stamp(minor: str) -> str:
     major, _, number = minor.partition(".")
     known = {"gitVersion": VERSIONS[minor], "gitMajor": major, "gitMinor": number}
     return "-s -w " + " ".join(f"-X k8s.io/component-base/version.{name}={value}" for name, value in known.items())
-
-
-def _key(minor: str) -> str:
-    digest = hashlib.sha256(f"{VERSIONS[minor]} {go_version()}\n".encode())
-    for source in (*_sources(minor), SOURCES / f"{minor}.mod", SOURCES / f"{minor}.sum"):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    return f"{VERSIONS[minor]}-{digest.hexdigest()[:16]}"
-
-
-def _say(text: str) -> None:
-    print(f"oracle: {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
