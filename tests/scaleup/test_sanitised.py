@@ -6,7 +6,7 @@ from typing import Any
 
 from k8s_topo_mcp.objects import Node, ResourceSlice
 from k8s_topo_mcp.scaleup.sanitised import sanitised
-from k8s_topo_mcp.scaleup.template import NodeTemplate, added
+from k8s_topo_mcp.scaleup.template import NodeTemplate, added, renamed
 from k8s_topo_mcp.view import ClusterView
 from tests.golden import Golden
 from tests.scaleup.clusters import GPU, NUMA, ROOT, daemon_set, item, node, pair, slices, view
@@ -158,6 +158,12 @@ def test_nodes_of_the_template_are_added_beside_those_that_are_there() -> None:
     assert [entry.name for entry in after.all(Node)] == ["a", "x-1", "x-2"]
     assert {entry.pool for entry in after.all(ResourceSlice)} == {"a", "x-1", "x-2"}
     assert after.get(Node, "x-1").metadata.labels["kubernetes.io/hostname"] == "x-1"  # type: ignore[union-attr]
+
+
+def test_only_a_whole_name_is_the_node_s() -> None:
+    assert [renamed(text, "a", "x-1") for text in ("a", "a-gpu.nvidia.com", "pool-a", "data", "a-a")] == [
+        "x-1", "x-1-gpu.nvidia.com", "pool-x-1", "data-x-1", "x-1-a",
+    ]  # fmt: skip
 
 
 def test_a_template_of_live_nodes(golden: Golden) -> None:

@@ -17,7 +17,7 @@ from ..view.indices import slices_of_node
 from .daemons import daemons_on
 from .likeness import CONDITION_TAINTS, new_slices, whole
 from .place_labels import ATTRIBUTES, LEVELS
-from .template import HOSTNAME, Fact, NodeTemplate
+from .template import HOSTNAME, Fact, NodeTemplate, renamed
 
 ZONE = "topology.kubernetes.io/zone"
 _SHARED_PLACES = frozenset({"topology.kubernetes.io/region", ZONE})
@@ -156,18 +156,14 @@ def _slice(entry: ResourceSlice, later: Mapping[str, Mapping[DeviceKey, tuple[st
         devices.append(device if len(kept) == len(device.attributes) else replace(device, attributes=kept))
     return replace(
         entry,
-        metadata=Metadata(_renamed(entry.name, before, name)),
-        pool=_renamed(entry.pool, before, name),
+        metadata=Metadata(renamed(entry.name, before, name)),
+        pool=renamed(entry.pool, before, name),
         node_selection=replace(entry.node_selection, node_name=name),
         devices=tuple(devices),
         bindings=tuple(
             AttributeBinding(key, frozenset(names), group, distinct) for (key, group, distinct), names in sorted(bindings.items())
         ),
     )
-
-
-def _renamed(text: str, before: str, name: str) -> str:
-    return text.replace(before, name) if before in text else f"{text}-{name}"
 
 
 def qualified(attribute: str, driver: str) -> str:

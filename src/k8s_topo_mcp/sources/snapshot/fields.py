@@ -14,7 +14,7 @@ from typing import Any
 
 from ...objects import CONFIG_MAP, CUSTOM_KINDS, KINDS, entry_of, group_of
 from ...objects.autoscaler_program import VARIABLES, kept_words, program_of
-from ...objects.autoscaling import CONSUME_ANNOTATION, DELAY_ANNOTATION, OLD_CONSUME_ANNOTATION, PARAMETERS
+from ...objects.autoscaling import CLASS_ANNOTATION, CONSUME_ANNOTATION, DELAY_ANNOTATION, OLD_CONSUME_ANNOTATION, PARAMETERS
 from ...objects.cluster_api import ANNOTATIONS as MACHINE_GROUP_ANNOTATIONS
 from ...objects.cluster_api import OWNER_KIND, OWNER_NAME
 from ...objects.compute_domain import NUM_NODES_ANNOTATION
@@ -36,6 +36,8 @@ ANNOTATIONS = frozenset(
         OWNER_KIND,
         OWNER_NAME,
         DRA_DRIVERS_ANNOTATION,
+        CONSUME_ANNOTATION,
+        CLASS_ANNOTATION,
         *MACHINE_GROUP_ANNOTATIONS,
     }
 )
