@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from ..objects import Node, Pod
 from ..scheduling.placement import place
-from ..scheduling.placing import Kinds, Known
+from ..scheduling.placing import Kinds, Known, still_known
 from ..view import ClusterView
 from .new_nodes import NewNodes, with_nodes
 from .on_new_nodes import undecided_on
 from .packing import Answer, Packing
 from .queue import Entry, queue_of
-from .replay import Plays, play_all
+from .replay import Plays, play_all, ways_for
 from .template import NodeTemplate
 
 MOST_NODES = 64
@@ -63,7 +63,7 @@ class Counting:
         self.entries: tuple[Entry, ...] = queue_of(view, self.pods)
         self.kinds = Kinds.of(view, self.pods)
         self._all = with_nodes(view, ((template, self.most),))
-        self.known = first_looks(self._all.view, self.pods, self.kinds)
+        self.known = looks_with(self._all, view, self.pods, self.kinds)
 
     def known_with(self, new: NewNodes) -> Known:
         """Where each kind of pod may run with so many nodes."""
@@ -79,8 +79,8 @@ class Counting:
     def play(self, count: int, most_ways: int | None = None) -> Plays:
         """The scheduler's way with so many new nodes."""
         new = with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
-        more = {} if most_ways is None else {"most": most_ways}
-        return play_all(new.view, self.entries, self.kinds, self.known_with(new), new.origins, **more)
+        most = ways_for(len(self.pods)) if most_ways is None else most_ways
+        return play_all(new.view, self.entries, self.kinds, self.known_with(new), new.origins, most)
 
     def packing(self) -> Packing:
         return Packing.of(self._all.view, self.pods, self.kinds, self.known, tuple(self._all.origins))
@@ -139,10 +139,19 @@ def _numbers(start: int, most: int) -> Iterator[tuple[int, bool]]:
 
 
 def first_looks(view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
-    """Where each kind of pod may run as long as nothing was placed."""
+    """Where each kind of pod may run as long as nothing was placed; kept for the view."""
+    kept = view.memo("first looks", Known)
     found: Known = {}
     for pod in pods:
         signature = kinds.signatures[id(pod)]
-        if signature not in found:
-            found[signature] = place(view, pod)
+        if signature not in kept:
+            kept[signature] = place(view, pod)
+        found[signature] = kept[signature]
     return found
+
+
+def looks_with(new: NewNodes, view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
+    """The same with the new nodes: where no pod looks at others only these are to be judged."""
+    if kinds.related:
+        return first_looks(new.view, pods, kinds)
+    return still_known(new.view, first_looks(view, pods, kinds), tuple(node for name in new.origins if (node := new.view.get(Node, name))))
