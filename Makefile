@@ -24,6 +24,7 @@ bench: $(VENV)/.dev
 	$(RUN) -m benchmarks.live
 	$(RUN) -m benchmarks.topology
 	$(RUN) -m benchmarks.page
+	$(RUN) -m benchmarks.scaleup
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check .

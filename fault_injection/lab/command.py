@@ -8,6 +8,7 @@ run      runs a command against it (KUBECONFIG is set); without a lab of that na
 record   writes it as a scene: objects.json, version.json, feature-gates.txt
 build    builds the programs without starting them
 check    compares explain_pending with the real scheduler, pod by pod
+check-scaleup  compares how many new nodes it takes with the real scheduler, case by case
 demo     records the demo cluster anew, into the package
 """
 
@@ -80,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     checked.add_argument("--random", type=int, default=0, metavar="N", help="N pods more, made at random from --seed")
     checked.add_argument("--random-only", action="store_true", help="none of the known causes, and no remedies")
     checked.add_argument("--keep", type=Path, metavar="DIR", help="write a snapshot of each disagreement into this folder")
+    nodes = command("check-scaleup", _check_scaleup, "compare how many new nodes it takes with the real scheduler")
+    nodes.add_argument("--cases", type=int, default=200, metavar="N", help="random cases, made from --seed")
+    nodes.add_argument("--seed", type=int, default=1)
     return parser
 
 
@@ -257,6 +261,13 @@ def _check(options: argparse.Namespace) -> int:
 
     with new_lab(options, None) as lab:
         return check(lab, options.seed, options.keep, options.random, not options.random_only)
+
+
+def _check_scaleup(options: argparse.Namespace) -> int:
+    from .scaleup_check import check, new_lab
+
+    with new_lab() as lab:
+        return check(lab, options.cases, options.seed)
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from k8s_topo_mcp.diagnosis.gang_trial import still_known, try_gang
+from k8s_topo_mcp.diagnosis.gang_trial import try_gang
 from k8s_topo_mcp.diagnosis.new_nodes import twins
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of
+from k8s_topo_mcp.scheduling.placing import still_known
 from k8s_topo_mcp.view import ClusterView, Replace
 
 from .clusters import cluster, device_class, gpus, held, pod, request

@@ -18,7 +18,7 @@ from ..diagnosis.clusters import Item, cluster, device_class, gpus, match, node,
 from ..diagnosis.gangs import ON, member, pod_group
 
 ROOT = "resource.kubernetes.io/pcieRoot"
-ORDERS = ("least allocated", "most allocated", "by name", "by name, reversed")
+ORDERS = ("by score", "by score, reversed", "by name", "by name, reversed")
 
 
 @st.composite

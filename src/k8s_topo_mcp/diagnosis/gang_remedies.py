@@ -12,11 +12,11 @@ from dataclasses import dataclass, fields, replace
 from ..objects import Node, Pod, PodGroup, ResourceClaim, ResourceSlice
 from ..scheduling.gang_scheduling import Gang, gang_of, pre_enqueue
 from ..scheduling.placement import Placement, place
-from ..scheduling.pod_group_trial import Known
+from ..scheduling.placing import Known, still_known
 from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import claims_of, pools_held, slices_of_pool
 from . import node_changes, pod_changes, request_changes
-from .gang_trial import GangTrial, still_known, try_gang
+from .gang_trial import GangTrial, try_gang
 from .new_nodes import adds_nodes, new_slices, twins
 from .remedies import around_of, has_remedies, propose
 from .report import Cause, Change, Holder, Trial

@@ -4,20 +4,20 @@ in each topology domain by itself."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ..objects import Node, Pod
+from ..objects import Pod
 from ..scheduling.gang_scheduling import Gang, taking_part
-from ..scheduling.placement import place
 from ..scheduling.places import Preference
-from ..scheduling.pod_group_trial import Attempt, Known, try_group
+from ..scheduling.placing import Known
+from ..scheduling.pod_group_trial import Attempt, try_group
 from ..scheduling.pod_signature import relates, signatures
 from ..scheduling.topology_placement import domains
 from ..view import ClusterView
 
-OTHER_ORDERS: Final[tuple[Preference, ...]] = ("most allocated", "by name", "by name, reversed")
+OTHER_ORDERS: Final[tuple[Preference, ...]] = ("by score, reversed", "by name", "by name, reversed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,17 +64,6 @@ def try_gang(view: ClusterView, gang: Gang, known: Known | None = None) -> GangT
         assumptions=_assumed(view, attempt) if certain and attempt.starts else (),
         known=known,
     )
-
-
-def still_known(edited: ClusterView, known: Known, nodes: Sequence[Node]) -> Known:
-    """What was known of each kind of member, where the cluster has changed on these nodes only."""
-    if any(relates(placement.pod) for placement in known.values()):
-        return {}
-    found: Known = {}
-    for signature, placement in known.items():
-        again = place(edited, placement.pod, tuple(nodes))
-        found[signature] = replace(again, nodes={**placement.nodes, **again.nodes})
-    return found
 
 
 def _assumed(view: ClusterView, attempt: Attempt) -> tuple[str, ...]:

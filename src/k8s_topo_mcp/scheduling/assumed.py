@@ -15,22 +15,43 @@ from ..view import ClusterView
 from ..view.indices import PoolId, allocated_claims, claims_of_pool, pools_held
 from .node_info import NodeInfo, info_of, node_info
 
-FEW_NODES = 8
+FEW_NODES = 256
 """Up to so many nodes are judged with the claims of the pools that they see, more with all claims."""
 
 
 class Assumed:
-    """What has been assumed so far, on top of `view`."""
+    """What has been assumed so far, on top of `view`: `count` pods, and `claims`."""
 
     def __init__(self, view: ClusterView) -> None:
         self.view = view
         self.claims: list[ResourceClaim] = []
+        self.count = 0
+        self._placed: list[Pod] = []
+        self._taken: list[tuple[Pod, str]] = []
         self._pods: dict[str, list[Pod]] = {}
         self._by_pool: dict[PoolId, list[ResourceClaim]] = {}
 
     def take_node(self, pod: Pod, node: str) -> None:
         """The pod runs on the node from now on."""
         self._pods.setdefault(node, []).append(pod)
+        self._taken.append((pod, node))
+        self.count += 1
+
+    @property
+    def placed(self) -> Sequence[Pod]:
+        """The pods that were assumed, as if bound to their nodes."""
+        for pod, node in self._taken[len(self._placed) :]:
+            self._placed.append(replace(pod, node_name=node))
+        return self._placed
+
+    def copy(self) -> Assumed:
+        """The same state, to go on from apart."""
+        other = Assumed(self.view)
+        other.claims, other.count = list(self.claims), self.count
+        other._placed, other._taken = list(self._placed), list(self._taken)
+        other._pods = {node: list(pods) for node, pods in self._pods.items()}
+        other._by_pool = {pool: list(claims) for pool, claims in self._by_pool.items()}
+        return other
 
     def take_devices(self, claim: ResourceClaim) -> None:
         """The claim holds what its allocation says."""

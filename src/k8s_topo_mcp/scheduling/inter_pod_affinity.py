@@ -51,15 +51,15 @@ def prepare(view: ClusterView, pod: Pod) -> Affinity | Skip:
     near: set[Domain] = set()
     alone = False
     if terms:
-        terms = tuple(_merged(term, pod) for term in terms)
-        selections = [_Selection(view, term, pod.namespace) for term in terms]
+        terms = tuple(merged(term, pod) for term in terms)
+        selections = [Selection(view, term, pod.namespace) for term in terms]
         for (namespace, _), pods in placed_pods(view).items():
             if all(selection.means(namespace, pods[0].metadata.labels) for selection in selections):
                 near.update(_domains(view, pods, [term.topology_key for term in terms]))
         alone = not near and all(selection.means(pod.namespace, pod.metadata.labels) for selection in selections)
     away: dict[Domain, str] = {}
     for term in anti:
-        selection = _Selection(view, _merged(term, pod), pod.namespace)
+        selection = Selection(view, merged(term, pod), pod.namespace)
         for (namespace, _), pods in placed_pods(view).items():
             if selection.means(namespace, pods[0].metadata.labels):
                 _hold(view, pods, term.topology_key, away)
@@ -100,7 +100,7 @@ def described(term: PodAffinityTerm) -> str:
     return str(term.selector) or "any pod"
 
 
-class _Selection:
+class Selection:
     """Which pods a term of the incoming pod means, its namespaceSelector resolved."""
 
     def __init__(self, view: ClusterView, term: PodAffinityTerm, namespace: str) -> None:
@@ -146,6 +146,11 @@ def _refused(view: ClusterView, pod: Pod) -> Mapping[Domain, str]:
     return found
 
 
+def refusing_keys(view: ClusterView, pod: Pod) -> frozenset[str]:
+    """The labels in whose values pods that are there keep this one away."""
+    return frozenset(key for key, _ in _refused(view, pod))
+
+
 def _looks_at_hosts(view: ClusterView) -> bool:
     """With InterPodAffinityHostnameFastPath the plugin stays awake while any pod has an anti-affinity term over host names."""
     fast = view.release.enabled("InterPodAffinityHostnameFastPath")
@@ -171,7 +176,7 @@ def _domains(view: ClusterView, pods: Iterable[Pod], keys: list[str]) -> Iterabl
                     yield key, value
 
 
-def _merged(term: PodAffinityTerm, pod: Pod) -> PodAffinityTerm:
+def merged(term: PodAffinityTerm, pod: Pod) -> PodAffinityTerm:
     """The term as the API server would store it."""
     if pod.metadata.created is not None or term.selector is None or not (term.match_label_keys or term.mismatch_label_keys):
         return term

@@ -56,7 +56,7 @@ def updated(
         return state
     return tuple(
         _moved(spread, node, _matches(spread, pod, added) - _matches(spread, pod, removed))
-        if _lets_in(spread.constraint, pod, node, comparison)
+        if lets_in(spread.constraint, pod, node, comparison)
         else spread
         for spread in state
     )
@@ -95,11 +95,11 @@ def filter(state: tuple[Spread, ...], info: NodeInfo) -> tuple[Finding, ...]:
 
 
 def _spread(view: ClusterView, pod: Pod, constraint: TopologySpreadConstraint, eligible: list[Node], comparison: bool) -> Spread:
-    selector = _merged(constraint, pod)
-    on_node = _matching(view, pod.namespace, selector)
+    selector = merged(constraint, pod)
+    on_node = matching(view, pod.namespace, selector)
     counts: dict[str, int] = {}
     for node in eligible:
-        if _lets_in(constraint, pod, node, comparison):
+        if lets_in(constraint, pod, node, comparison):
             value = node.metadata.labels[constraint.topology_key]
             counts[value] = counts.get(value, 0) + on_node.get(node.name, 0)
     own = 1 if selector is not None and selector.matches(pod.metadata.labels) else 0
@@ -110,7 +110,8 @@ def _has_keys(node: Node, constraints: Sequence[TopologySpreadConstraint]) -> bo
     return all(entry.topology_key in node.metadata.labels for entry in constraints)
 
 
-def _lets_in(constraint: TopologySpreadConstraint, pod: Pod, node: Node, comparison: bool) -> bool:
+def lets_in(constraint: TopologySpreadConstraint, pod: Pod, node: Node, comparison: bool) -> bool:
+    """Whether the policies of the constraint count the node."""
     if constraint.node_affinity_policy == "Honor" and not node_affinity.matches(pod, node):
         return False
     return constraint.node_taints_policy != "Honor" or taint_toleration.untolerated(pod, node, comparison) is None
@@ -125,7 +126,7 @@ _NO_DOMAIN = 2**31 - 1
 """Upstream's minimum over no domains; reached only where minDomains is below 1."""
 
 
-def _matching(view: ClusterView, namespace: str, selector: LabelSelector | None) -> Mapping[str, int]:
+def matching(view: ClusterView, namespace: str, selector: LabelSelector | None) -> Mapping[str, int]:
     """How many pods of a namespace count, by node (countPodsMatchSelector in common.go)."""
     if selector is None or selector.is_empty:
         return {}
@@ -142,7 +143,7 @@ def _matching(view: ClusterView, namespace: str, selector: LabelSelector | None)
     return view.memo(("pods that match", namespace, selector), count)
 
 
-def _merged(constraint: TopologySpreadConstraint, pod: Pod) -> LabelSelector | None:
+def merged(constraint: TopologySpreadConstraint, pod: Pod) -> LabelSelector | None:
     """The selector with matchLabelKeys; a missing selector stays one that matches nothing."""
     selector = constraint.selector
     added = {key: pod.metadata.labels[key] for key in constraint.match_label_keys if key in pod.metadata.labels}

@@ -1,0 +1,112 @@
+"""Which nodes are as good as each other for what may still come: then it doesn't matter which of them a pod takes.
+
+New nodes of one template are, as long as the same has been put on them. Of nodes that are there, those that differ in nothing that a rule
+reads but their name; one on which anything is held or special is only like itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+from ..objects import Node, Pod
+from ..scheduling.node_info import node_info
+from ..scheduling.placing import Placing
+from ..scheduling.scoring.node_resources_fit import non_zero_requested
+from ..view import ClusterView, derived
+from ..view.indices import allocated_claims, claims_of, slices_of_node
+from .template import HOSTNAME
+
+NAME = "metadata.name"
+
+
+class Alike:
+    """`origins`: which new nodes are of which template."""
+
+    def __init__(self, view: ClusterView, pods: Sequence[Pod], origins: Mapping[str, int]) -> None:
+        self._view = view
+        self._origins = origins
+        self._apart = any(_names_nodes(view, pod) for pod in pods)
+        self._kinds: dict[str, Hashable] = {}
+        self._holding: frozenset[str] | None = None
+
+    def classes(self, names: Iterable[str], placing: Placing) -> list[list[str]]:
+        """The nodes in groups of such as are alike."""
+        found: dict[Hashable, list[str]] = {}
+        for name in names:
+            found.setdefault((self._kind(name), _history(placing, name)), []).append(name)
+        return list(found.values())
+
+    def _kind(self, name: str) -> Hashable:
+        if name in self._origins:
+            return self._origins[name]
+        if name not in self._kinds:
+            node = self._view.get(Node, name)
+            self._kinds[name] = name if self._apart or node is None else self._of_node(node)
+        return self._kinds[name]
+
+    def _of_node(self, node: Node) -> Hashable:
+        info = node_info(self._view, node)
+        if node.name in self._holders() or any(_special(pod) for pod in info.pods):
+            return node.name
+        labels = frozenset((key, value) for key, value in node.metadata.labels.items() if key != HOSTNAME)
+        slices = tuple(
+            (
+                entry.driver,
+                entry.pool == node.name,
+                entry.generation,
+                entry.slice_count,
+                derived(entry, "content", lambda entry=entry: repr(entry.devices)),
+            )
+            for entry in slices_of_node(self._view, node.name)
+        )
+        return (
+            labels,
+            node.taints,
+            node.unschedulable,
+            tuple(sorted((key, amount.value) for key, amount in node.allocatable.items())),
+            frozenset(node.declared_features or ()),
+            tuple(sorted(info.requested.items())),
+            non_zero_requested(info, self._view.release),
+            frozenset(Counter((pod.namespace, frozenset(pod.metadata.labels.items())) for pod in info.pods).items()),
+            slices,
+        )
+
+    def _holders(self) -> frozenset[str]:
+        """Nodes of whose own devices any is in use, or which have counters that may be charged elsewhere."""
+        if self._holding is None:
+            pools = {
+                (result.driver, result.pool)
+                for claim in allocated_claims(self._view)
+                if claim.allocation
+                for result in claim.allocation.results
+            }
+            found: set[str] = set()
+            for node in self._view.all(Node):
+                slices = slices_of_node(self._view, node.name)
+                if any((entry.driver, entry.pool) in pools or entry.shared_counters for entry in slices):
+                    found.add(node.name)
+            self._holding = frozenset(found)
+        return self._holding
+
+
+def _history(placing: Placing, name: str) -> Hashable:
+    """What was put on the node: where devices were given the order counts too."""
+    taken = placing.taken.get(name, ())
+    return tuple(kind for devices, kind in taken if devices), frozenset(Counter(kind for devices, kind in taken if not devices).items())
+
+
+def _special(pod: Pod) -> bool:
+    affinity = pod.affinity
+    return bool(affinity.pod.required or affinity.anti.required or affinity.pod.preferred or affinity.anti.preferred or pod.volumes) or any(
+        port.host_port for container in (*pod.containers, *pod.init_containers) for port in container.ports
+    )
+
+
+def _names_nodes(view: ClusterView, pod: Pod) -> bool:
+    """Whether the pod can tell nodes apart by their names."""
+    terms = [*(pod.affinity.node.required.terms if pod.affinity.node.required is not None else ())]
+    terms += [entry.term for entry in pod.affinity.node.preferred]
+    read = {entry.key for term in terms for entry in (*term.expressions, *term.fields)} | set(pod.node_selector)
+    held = any(entry.claim is not None and entry.claim.allocation is not None for entry in claims_of(view, pod))
+    return bool({HOSTNAME, NAME} & read) or held or bool(pod.volumes)

@@ -1,0 +1,148 @@
+"""How many new nodes of one template it takes, in two numbers: the fewest for which there is any way to place the pods, and the fewest for
+which the scheduler, with its order and its scores, places all of them.
+
+They differ because the scheduler decides pod by pod: it spreads small pods over nodes of which a later one needs a whole one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ..objects import Node, Pod
+from ..scheduling.placement import place
+from ..scheduling.placing import Kinds, Known
+from ..view import ClusterView
+from .new_nodes import NewNodes, with_nodes
+from .on_new_nodes import undecided_on
+from .packing import Answer, Packing
+from .queue import Entry, queue_of
+from .replay import Plays, play_all
+from .template import NodeTemplate
+
+MOST_NODES = 64
+"""More new nodes than that aren't tried."""
+STEP_BY_STEP = 32
+"""So many numbers of nodes are played one by one; beyond, only each fourth, so that the number may be a little too high."""
+STEP = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeCounts:
+    """`least`: with fewer new nodes the pods can't all be placed, in whatever way; `exact`: with so many they can (else more may be
+    needed). None: no number of nodes is enough, as `nowhere` are pods that no such node takes.
+
+    `scheduler`: with so many the scheduler's own way places all; None: not with up to `tried`, or `unknown` says why that isn't known.
+    `tie`: on the way it took one of several nodes at random; `ways` through such ties were played, all of them if `all_ways`, and each
+    placed every pod. `fewest`: no smaller number was left out. `undecided`: pods of which it isn't known whether a new node takes them;
+    both numbers are those of the others.
+    """
+
+    template: NodeTemplate
+    least: int | None
+    exact: bool
+    scheduler: int | None
+    tie: bool
+    ways: int
+    all_ways: bool
+    fewest: bool
+    tried: int
+    nowhere: tuple[Pod, ...] = ()
+    undecided: tuple[tuple[Pod, str], ...] = ()
+    unknown: str = ""
+
+
+class Counting:
+    """One question: these pods, this template. What is known of each kind of pod is kept for all numbers of nodes."""
+
+    def __init__(self, view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, most: int = MOST_NODES) -> None:
+        self.view = view
+        self.pods = tuple(view.current(pod) or pod for pod in pods)
+        self.template = template
+        self.most = min(most, max(1, len(self.pods)))
+        self.entries: tuple[Entry, ...] = queue_of(view, self.pods)
+        self.kinds = Kinds.of(view, self.pods)
+        self._all = with_nodes(view, ((template, self.most),))
+        self.known = first_looks(self._all.view, self.pods, self.kinds)
+
+    def known_with(self, new: NewNodes) -> Known:
+        """Where each kind of pod may run with so many nodes."""
+        if self.kinds.related:
+            return {}  # how many nodes there are decides over each
+        there = {node.name for node in new.view.all(Node)}
+        known: Known = {}
+        for signature, placement in self.known.items():
+            nodes = {name: entry for name, entry in placement.nodes.items() if name in there}
+            known[signature] = replace(placement, nodes=nodes)
+        return known
+
+    def play(self, count: int, most_ways: int | None = None) -> Plays:
+        """The scheduler's way with so many new nodes."""
+        new = with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
+        more = {} if most_ways is None else {"most": most_ways}
+        return play_all(new.view, self.entries, self.kinds, self.known_with(new), new.origins, **more)
+
+    def packing(self) -> Packing:
+        return Packing.of(self._all.view, self.pods, self.kinds, self.known, tuple(self._all.origins))
+
+
+def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, most: int = MOST_NODES) -> NodeCounts:
+    """Both numbers, up to `most` nodes."""
+    undecided = undecided_on(view, pods, (template,))
+    if undecided:
+        left = [pod for pod in pods if id(pod) not in {id(other) for other, _ in undecided}]
+        return replace(node_counts(view, left, template, most), undecided=undecided)
+    if not pods:
+        return NodeCounts(template, 0, True, 0, False, 1, True, True, 0)
+    counting = Counting(view, pods, template, most)
+    packing = counting.packing()
+    nowhere = packing.nowhere
+    if nowhere:
+        return NodeCounts(template, None, True, None, False, 0, True, True, 0, nowhere)
+    least, exact = _least(packing, counting.most)
+    fewest, tried, unknown = True, least, ""
+    for count, skipped in _numbers(least, counting.most):
+        fewest = fewest and not skipped
+        tried = count
+        plays = counting.play(count)
+        unknown = plays.worst.unknown
+        exact = exact or (plays.first.complete and least == count)  # what the scheduler does is a way
+        if plays.worst.complete:
+            return NodeCounts(template, least, exact, count, plays.tie, plays.ways, plays.all_ways, fewest, tried)
+        if unknown:
+            break
+    return NodeCounts(template, least, exact, None, False, 0, True, fewest, tried, unknown=unknown)
+
+
+def _least(packing: Packing, most: int) -> tuple[int, bool]:
+    """The smallest number of nodes that isn't proven to be too small, and whether it is proven to be enough. A way with some nodes is one
+    with more, so that what is too small can be halved."""
+    low, high = packing.at_least(), most + 1
+    answers: dict[int, Answer] = {}
+    while low < high:
+        middle = low if not answers else (low + high) // 2
+        answers[middle] = packing.search(middle)
+        if answers[middle] == "no":
+            low = middle + 1
+        else:
+            high = middle
+    return low, answers.get(low) == "yes"
+
+
+def _numbers(start: int, most: int) -> Iterator[tuple[int, bool]]:
+    """The numbers of nodes to play, and whether one was left out before."""
+    count = start
+    while count <= most:
+        stepping = count - start < STEP_BY_STEP
+        yield count, not stepping
+        count += 1 if stepping else STEP
+
+
+def first_looks(view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
+    """Where each kind of pod may run as long as nothing was placed."""
+    found: Known = {}
+    for pod in pods:
+        signature = kinds.signatures[id(pod)]
+        if signature not in found:
+            found[signature] = place(view, pod)
+    return found

@@ -1,0 +1,114 @@
+"""A pod against one empty new node of a template: does it take it, refuse it, or is that not known before the node is there?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..dra.outcome import Aborted, Allocated, Unallocatable, Unknown
+from ..objects import Node, Pod
+from ..scheduling.gang_scheduling import Gang, gang_of
+from ..scheduling.placement import NodePlacement, Placement, place
+from ..scheduling.pod_signature import signature
+from ..view import ClusterView
+from .new_nodes import with_nodes
+from .template import NodeTemplate
+from .unpredictable import labels_read, relaxed
+
+Verdict = Literal["fits", "refused", "unknown"]
+
+ABOUT_LABELS = frozenset(
+    {
+        "NODE_AFFINITY_MISMATCH",
+        "SPREAD_KEY_MISSING",
+        "SPREAD_SKEW",
+        "POD_AFFINITY_UNMET",
+        "POD_ANTI_AFFINITY",
+        "REFUSED_BY_POD",
+        "VOLUME_NODE_AFFINITY",
+        "VOLUME_ZONE",
+        "NO_VOLUME_TO_BIND",
+        "STORAGE_SHORT",
+    }
+)
+"""Findings that follow from the values of a node's labels."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OnNewNode:
+    """`placement`: the pod on that one node, with findings and funnel as of a real one. `why` it isn't known."""
+
+    template: NodeTemplate
+    placement: Placement
+    verdict: Verdict
+    why: str = ""
+
+    @property
+    def node(self) -> NodePlacement:
+        return next(iter(self.placement.nodes.values()))
+
+
+def on_new_node(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node) -> OnNewNode:
+    """The pod on `node`, a new one of the template that is in the view."""
+    return judged(view, pod, template, node, place(view, pod, (node,)))
+
+
+def judged(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, placement: Placement) -> OnNewNode:
+    """What a placement on that node means, as it isn't there yet."""
+    verdict, why = _verdict(view, pod, template, node, placement)
+    return OnNewNode(template, placement, verdict, why)
+
+
+def _verdict(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, placement: Placement) -> tuple[Verdict, str]:
+    if placement.unread:
+        return "unknown", placement.unread
+    if placement.pod_wide:
+        return "refused", ""
+    entry = placement.nodes[node.name]
+    outcome = entry.outcome
+    if isinstance(outcome, Unallocatable | Aborted) and template.devices_known:
+        return "refused", ""
+    keys = {key: what for key, what in labels_read(view, pod).items() if key in template.unpredictable} if template.unpredictable else {}
+    if keys:
+        loose = place(view, relaxed(pod, frozenset(keys)), (node,)).nodes[node.name]
+        if any(found.code not in ABOUT_LABELS or found.code == "NODE_AFFINITY_MISMATCH" for found, _ in loose.plain):
+            return "refused", ""
+        key, what = next(iter(keys.items()))
+        return "unknown", f"which {key} a new node of {template.name} will have isn't known, and {what} depends on it"
+    if entry.plain or entry.elsewhere:
+        return "refused", ""
+    if outcome is not None and not isinstance(outcome, Allocated) and not template.devices_known:
+        return "unknown", f"nothing says which devices a new node of {template.name} will publish"
+    if isinstance(outcome, Unknown):
+        return "unknown", outcome.why
+    return "fits", ""
+
+
+def undecided_on(view: ClusterView, pods: Sequence[Pod], templates: Sequence[NodeTemplate]) -> tuple[tuple[Pod, str], ...]:
+    """Pods that fit nowhere for certain, while new nodes of one of the templates may take them; with why that isn't known. All members of a
+    group are, if one is."""
+    new = with_nodes(view, [(template, 1) for template in templates])
+    nodes = [new.of(number)[0] for number in range(len(templates))]
+    judged: dict[object, str] = {}
+    found: dict[int, tuple[Pod, str]] = {}
+    for pod in pods:
+        own = signature(view, pod), pod.scheduling_group
+        if own not in judged:
+            on = [on_new_node(new.view, pod, template, node) for template, node in zip(templates, nodes, strict=True)]
+            unknown = next((entry.why for entry in on if entry.verdict == "unknown"), "")
+            certain = any(entry.verdict == "fits" for entry in on) or (bool(unknown) and bool(place(view, pod).fitting))
+            judged[own] = "" if certain else unknown
+        if judged[own]:
+            found[id(pod)] = pod, judged[own]
+    groups: dict[str, str] = {}
+    for pod, why in found.values():
+        gang = gang_of(view, pod)
+        if isinstance(gang, Gang):
+            groups[gang.name] = why
+    if groups:
+        for pod in pods:
+            gang = gang_of(view, pod)
+            if isinstance(gang, Gang) and gang.name in groups:
+                found.setdefault(id(pod), (pod, groups[gang.name]))
+    return tuple(found[id(pod)] for pod in pods if id(pod) in found)

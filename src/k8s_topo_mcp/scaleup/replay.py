@@ -1,0 +1,205 @@
+"""The scheduler's queue played through: who gets which node, one entry after another, with its scores.
+
+Source: k8s.io/kubernetes pkg/scheduler, ScheduleOne, schedulePod and scheduleOnePodGroup. Of nodes with equal scores the scheduler takes
+one at random (sorted_nodes.go): such a tie is played both ways unless the nodes are alike. A group that doesn't start gives everything
+back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..objects import Node, Pod
+from ..scheduling.gang_scheduling import Gang
+from ..scheduling.placement import NodePlacement, Placement
+from ..scheduling.places import Places
+from ..scheduling.placing import Kinds, Known, Mark, Placing
+from ..scheduling.pod_group_trial import Attempt, attempt
+from ..scheduling.topology_placement import domains
+from ..view import ClusterView, Edit
+from .alike import Alike
+from .queue import Entry
+
+MOST_ORDERS = 16
+"""So many ways through the ties are played."""
+MOST_JUDGED = 200_000
+"""So many times a node may be judged in one play. Reached only where every placement touches all nodes of a large cluster."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Play:
+    """What came of one way through. `placed` pods with their nodes, in order; `left` pods with their placement at their last attempt (None:
+    it didn't come up, or its group had ended before). `choices`: among how many kinds of nodes each tie chose. `edits` put it into the
+    view. `unknown`: why the play ended early."""
+
+    placed: tuple[tuple[Pod, str], ...]
+    left: tuple[tuple[Pod, Placement | None], ...]
+    choices: tuple[int, ...]
+    edits: tuple[Edit, ...]
+    unknown: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pod got a node."""
+        return not self.left and not self.unknown
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plays:
+    """`first`: of equal nodes always the first; `worst`: the way on which the fewest pods get a node. `ways`: so many were played, and
+    `all_ways` whether there are no others."""
+
+    first: Play
+    worst: Play
+    ways: int
+    all_ways: bool
+
+    @property
+    def tie(self) -> bool:
+        """Whether chance has a say."""
+        return bool(self.first.choices) or self.ways > 1
+
+
+def play_all(
+    view: ClusterView, entries: Sequence[Entry], kinds: Kinds, known: Known, origins: Mapping[str, int], most: int = MOST_ORDERS
+) -> Plays:
+    """Every way through the ties, up to `most`."""
+    alike = Alike(view, [pod for entry in entries for pod in entry.pods], origins)
+    first: Play | None = None
+    worst: Play | None = None
+    waiting: deque[tuple[int, ...]] = deque([()])
+    ways = 0
+    while waiting and ways < most:
+        path = waiting.popleft()
+        played = _Player(view, entries, kinds, known, alike, path).run()
+        ways += 1
+        first = first or played
+        if worst is None or len(played.placed) < len(worst.placed):
+            worst = played
+        for turn in range(len(path), len(played.choices)):
+            start = (*path, *(0 for _ in range(turn - len(path))))
+            waiting.extend((*start, other) for other in range(1, played.choices[turn]))
+    assert first is not None
+    assert worst is not None
+    return Plays(first, worst, ways, not waiting)
+
+
+class _Player:
+    """One way through; `path` says which kind of node each tie takes, the first where it ends."""
+
+    def __init__(self, view: ClusterView, entries: Sequence[Entry], kinds: Kinds, known: Known, alike: Alike, path: Sequence[int]) -> None:
+        pods = [pod for entry in entries for pod in entry.pods]
+        self._view = view
+        self._entries = entries
+        self._alike = alike
+        self._path = path
+        self._choices: list[int] = []
+        self._placing = Placing(view, pods, known=known, kinds=kinds, choose=self._choose)
+        self._placed: dict[tuple[str, str], tuple[Pod, str]] = {}
+        self._last: dict[tuple[str, str], Placement | None] = {}
+        self._unknown = ""
+
+    def run(self) -> Play:
+        waiting = list(self._entries)
+        # What was refused comes up again when something was placed that may have opened a node.
+        again = self._placing.kinds.related or bool(self._placing.kinds.shared)
+        while waiting and not self._unknown:
+            before = len(self._placed)
+            waiting = [entry for entry in waiting if not self._try(entry) and not self._unknown]
+            self._placing.settled()
+            if not again or len(self._placed) == before:
+                break
+        pods = [pod for entry in self._entries for pod in entry.pods]
+        placed = tuple(self._placed.values())
+        return Play(
+            placed,
+            tuple((pod, self._last.get(pod.key)) for pod in pods if pod.key not in self._placed),
+            tuple(self._choices),
+            self._placing.edits(placed),
+            self._unknown,
+        )
+
+    def _try(self, entry: Entry) -> bool:
+        """Whether all of the entry has a node now."""
+        if entry.held is not None or entry.error:
+            return False
+        if self._placing.judged > MOST_JUDGED:
+            self._unknown = "too many nodes have to be judged again for each pod"
+            return False
+        if entry.gang is not None:
+            return self._group(entry, entry.gang)
+        (pod,) = entry.pods
+        places = self._placing.places(pod)
+        here = None if places.ends or self._placing.waits_for_a_claim(pod) else self._choose(pod, places)
+        if here is None:
+            self._last[pod.key] = places.as_placement(pod)
+            return False
+        self._placing.take(pod, here, places.placement)
+        self._placed[pod.key] = pod, here.node.name
+        return True
+
+    def _group(self, entry: Entry, gang: Gang) -> bool:
+        waiting = [pod for pod in entry.pods if pod.key not in self._placed]
+        there = {pod.key: node for pod, node in self._placed.values()}
+        now = replace(gang, members=tuple(replace(pod, node_name=there[pod.key]) if pod.key in there else pod for pod in gang.members))
+        mark = self._placing.mark()
+        made = self._in_domains(now, waiting, mark) if gang.topology_key else attempt(self._placing, now, waiting)
+        if made is None:
+            return False
+        for pod, placement in made.failed:
+            self._last[pod.key] = placement
+        if made.ended is not None:
+            self._last[made.ended.pod.key] = made.ended
+        if not made.starts:
+            self._placing.back_to(mark)
+            return False
+        for pod, node in made.placed:
+            self._placed[pod.key] = pod, node
+        return len(made.placed) == len(waiting)
+
+    def _in_domains(self, gang: Gang, waiting: Sequence[Pod], mark: Mark) -> Attempt | None:
+        """Each domain of the topology constraint by itself. Which of those that do is taken depends on scores that aren't modelled, so that
+        it counts as a tie."""
+        found = domains(self._placing.view, gang)
+        if isinstance(found, str) or not found:
+            return None
+        starting: list[tuple[Node, ...]] = []
+        best: Attempt | None = None
+        choices = len(self._choices)
+        for nodes in found.values():
+            made = self._within(nodes, gang, waiting)
+            self._placing.back_to(mark)
+            del self._choices[choices:]
+            if made.starts:
+                starting.append(nodes)
+            if best is None or made.scheduled > best.scheduled:
+                best = made
+        if not starting:
+            return best
+        return self._within(starting[self._decide(len(starting))], gang, waiting)
+
+    def _within(self, nodes: Sequence[Node], gang: Gang, waiting: Sequence[Pod]) -> Attempt:
+        self._placing.within = frozenset(node.name for node in nodes)
+        try:
+            return attempt(self._placing, gang, waiting)
+        finally:
+            self._placing.within = None
+
+    def _choose(self, pod: Pod, places: Places) -> NodePlacement | None:
+        names = places.equally_good(pod)
+        if not names:
+            return None
+        if len(names) == 1:
+            return places.entries[names[0]]
+        kinds = self._alike.classes(sorted(names), self._placing)
+        chosen = kinds[self._decide(len(kinds))] if len(kinds) > 1 else kinds[0]
+        return places.entries[chosen[0]]
+
+    def _decide(self, of: int) -> int:
+        if of < 2:
+            return 0
+        turn = len(self._choices)
+        self._choices.append(of)
+        return self._path[turn] if turn < len(self._path) else 0

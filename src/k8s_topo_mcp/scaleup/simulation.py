@@ -1,0 +1,239 @@
+"""What pods that wait would do if certain nodes were there: which start, and where, what refuses the others, and what is left over.
+
+A what-if is a view with the nodes, their devices and their daemons added, judged by the same filters, allocator and scores as real nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..findings import Finding
+from ..objects import Node, Pod
+from ..scheduling.gang_scheduling import Gang
+from ..scheduling.placement import Placement
+from ..scheduling.placing import Kinds, Known
+from ..view import ClusterView, Edit
+from ..view.indices import claims_of
+from .left_over import LeftOver, left_over
+from .new_nodes import NewNodes, with_nodes
+from .node_counts import MOST_NODES, NodeCounts, first_looks, node_counts
+from .on_new_nodes import OnNewNode, on_new_node, undecided_on
+from .queue import Entry, queue_of
+from .replay import Play, Plays, play_all
+from .template import NodeTemplate
+
+Verdict = Literal["starts now", "starts", "refused", "no room", "waits for its group", "held", "unknown"]
+"""starts now: also without the new nodes. refused: no new node takes it, even an empty one. no room: one would, but others were first.
+waits for its group: the members that fit are too few. held: it doesn't come up for scheduling at all."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodOutcome:
+    """`node`: where it starts, `on_new` if that is a new one. `on_new_nodes`: the pod on one empty node of each template. `last`: its
+    placement when it was refused last, on all nodes. `why` it is held, or isn't known."""
+
+    pod: Pod
+    verdict: Verdict
+    node: str = ""
+    on_new: bool = False
+    on_new_nodes: tuple[OnNewNode, ...] = ()
+    last: Placement | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GangOutcome:
+    """Of `pods` so many are placed `now`, without new nodes, and `then`, with them; it starts if those with a node already and these are at
+    least the minimum."""
+
+    gang: Gang
+    pods: tuple[Pod, ...]
+    now: int
+    then: int
+    held: Finding | None = None
+    error: str = ""
+
+    @property
+    def starts(self) -> bool:
+        return self.then > 0 and len(self.gang.bound) + self.then >= self.gang.min_count
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simulation:
+    """`base` is the cluster as it is, `new` with the new nodes. `before` and `after`: the queue played without and with them; `outcomes`
+    are of the way through ties on which the fewest pods start. `left_over`: of each template's nodes after that."""
+
+    base: ClusterView
+    pods: tuple[Pod, ...]
+    additions: tuple[tuple[NodeTemplate, int], ...]
+    new: NewNodes
+    before: Plays
+    after: Plays
+    outcomes: tuple[PodOutcome, ...]
+    gangs: tuple[GangOutcome, ...]
+    left_over: tuple[LeftOver, ...]
+    assumptions: tuple[str, ...]
+
+    @property
+    def starting(self) -> tuple[PodOutcome, ...]:
+        return tuple(outcome for outcome in self.outcomes if outcome.verdict in ("starts now", "starts"))
+
+    @property
+    def all_start(self) -> bool:
+        return len(self.starting) == len(self.outcomes)
+
+    @property
+    def helps(self) -> bool:
+        """Whether a pod starts that doesn't without them."""
+        return any(outcome.verdict == "starts" for outcome in self.outcomes)
+
+    @property
+    def tie(self) -> bool:
+        """Whether the scheduler takes one of several nodes at random on the way."""
+        return self.after.tie
+
+    def retry(self, edits: Iterable[Edit]) -> Simulation:
+        """The same with something changed in the cluster: a claim's constraint, a quota, a taint. Raises EditError for an edit that doesn't
+        fit."""
+        changed = self.base.with_edits(*edits)
+        pods = tuple(pod for before in self.pods if (pod := changed.current(before)) is not None)
+        return simulate(changed, pods, self.additions)
+
+    def counts(self, most: int = MOST_NODES) -> tuple[NodeCounts, ...]:
+        """How many nodes it would take, of each template by itself."""
+        templates = dict.fromkeys(template for template, _ in self.additions)
+        return tuple(node_counts(self.base, self.pods, template, most) for template in templates)
+
+
+def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[NodeTemplate, int]]) -> Simulation:
+    """Play the queue of these pods without the new nodes, then with them.
+
+    Parameters
+    ----------
+    view
+        The cluster; the pods are in it, with their claims.
+    pods
+        Pods that wait. Members of a group of which others wait too are simulated as a group of these.
+    additions
+        Templates, each with how many nodes of it are added; 0 of one adds none.
+    """
+    pods = tuple(view.current(pod) or pod for pod in pods)
+    additions = tuple((template, count) for template, count in additions if count > 0)
+    entries, kinds = queue_of(view, pods), Kinds.of(view, pods)
+    before = play_all(view, entries, kinds, first_looks(view, pods, kinds), {})
+    new = with_nodes(view, additions)
+    on_new = _on_new_nodes(new, pods, kinds)
+    undecided = {id(pod): why for pod, why in undecided_on(view, pods, [template for template, _ in additions])} if additions else {}
+    decided = [pod for pod in pods if id(pod) not in undecided]
+    known = _without_unknown(first_looks(new.view, decided, kinds), on_new, kinds, decided, new)
+    with_new = tuple(entry for entry in entries if not any(id(pod) in undecided for pod in entry.pods))
+    after = play_all(new.view, with_new, kinds, known, new.origins)
+    gangs = tuple(_gang(entry, entry.gang, before.worst, after.worst) for entry in entries if entry.gang is not None)
+    told = {gang.gang.name: gang for gang in gangs}
+    outcomes = tuple(
+        _outcome(pod, entry, before.worst, after.worst, new, on_new[id(pod)], undecided.get(id(pod), ""), told)
+        for entry in entries
+        for pod in entry.pods
+    )
+    places = {id(pod): number for number, pod in enumerate(pods)}
+    outcomes = tuple(sorted(outcomes, key=lambda outcome: places[id(outcome.pod)]))
+    end = new.view.with_edits(*after.worst.edits)
+    classes = _classes(view, pods)
+    left = tuple(
+        left_over(end, [end.get(type(node), node.name) or node for node in new.of(number)], len(template.daemons), classes)
+        for number, (template, _) in enumerate(additions)
+    )
+    return Simulation(view, pods, additions, new, before, after, outcomes, gangs, left, _assumptions(view, pods))
+
+
+def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int, tuple[OnNewNode, ...]]:
+    """Each pod on one empty node of each template; pods of one signature are judged once."""
+    known: dict[object, tuple[OnNewNode, ...]] = {}
+    found: dict[int, tuple[OnNewNode, ...]] = {}
+    for pod in pods:
+        signature = kinds.signatures[id(pod)], pod.scheduling_group
+        if signature not in known:
+            known[signature] = tuple(
+                on_new_node(new.view, pod, template, new.of(number)[0]) for number, template in enumerate(new.templates)
+            )
+        found[id(pod)] = known[signature]
+    return found
+
+
+def _without_unknown(known: Known, on_new: dict[int, tuple[OnNewNode, ...]], kinds: Kinds, pods: Sequence[Pod], new: NewNodes) -> Known:
+    """A node that isn't known to take a pod isn't given to it."""
+    found = dict(known)
+    for pod in pods:
+        doubtful = {number for number, entry in enumerate(on_new[id(pod)]) if entry.verdict == "unknown"}
+        if doubtful:
+            placement = known[kinds.signatures[id(pod)]]
+            nodes = {name: entry for name, entry in placement.nodes.items() if new.origins.get(name) not in doubtful}
+            found[kinds.signatures[id(pod)]] = replace(placement, nodes=nodes)
+    return found
+
+
+def _gang(entry: Entry, gang: Gang, before: Play, after: Play) -> GangOutcome:
+    def placed(play: Play) -> int:
+        keys = {pod.key for pod, _ in play.placed}
+        return sum(pod.key in keys for pod in entry.pods)
+
+    return GangOutcome(gang, entry.pods, placed(before), placed(after), entry.held, entry.error)
+
+
+def _outcome(
+    pod: Pod,
+    entry: Entry,
+    before: Play,
+    after: Play,
+    new: NewNodes,
+    on_new: tuple[OnNewNode, ...],
+    undecided: str,
+    gangs: dict[str, GangOutcome],
+) -> PodOutcome:
+    nodes = {other.key: node for other, node in after.placed}
+    node = nodes.get(pod.key, "")
+    if node:
+        earlier = any(other.key == pod.key for other, _ in before.placed)
+        return PodOutcome(pod, "starts now" if earlier else "starts", node, node in new.origins, on_new)
+    if entry.held is not None or entry.error:
+        return PodOutcome(pod, "held", on_new_nodes=on_new, why=entry.error or (entry.held.code if entry.held is not None else ""))
+    last = next((placement for other, placement in (*after.left, *before.left) if other.key == pod.key), None)
+    if undecided or after.unknown:
+        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=undecided or after.unknown)
+    not_modelled = last.unknown if last is not None and not last.fitting else ""
+    if not_modelled:
+        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=not_modelled)
+    takes = any(on.verdict == "fits" for on in on_new)
+    if entry.gang is not None and not gangs[entry.gang.name].starts and (takes or (last is not None and last.fitting)):
+        return PodOutcome(pod, "waits for its group", on_new_nodes=on_new, last=last)
+    return PodOutcome(pod, "no room" if takes else "refused", on_new_nodes=on_new, last=last)
+
+
+def _classes(view: ClusterView, pods: Sequence[Pod]) -> tuple[str, ...]:
+    """The classes of devices that the pods ask for."""
+    found: dict[str, None] = {}
+    for pod in pods:
+        for entry in claims_of(view, pod):
+            for request in entry.claim.spec.requests if entry.claim is not None else ():
+                found.update(dict.fromkeys(exact.class_name for exact in request.alternatives if exact.class_name))
+    return tuple(found)
+
+
+MANY_NODES = 100
+"""From so many nodes on the scheduler stops looking once it has found enough that fit (minFeasibleNodesToFind in schedule_one.go)."""
+
+
+def _assumptions(view: ClusterView, pods: Sequence[Pod]) -> tuple[str, ...]:
+    """What the simulation takes for granted."""
+    found = ["images that nodes have already don't count in the scheduler's choice of a node"]
+    if view.count(Node) >= MANY_NODES:
+        found.append("the scheduler looks at all nodes (in large clusters it stops when it has found enough that fit)")
+    if any(pod.priority for pod in pods):
+        found.append("no running pod is evicted for these")
+    if any(pod.scheduling_gates for pod in pods):
+        found.append("scheduling gates are lifted")
+    if len({pod.metadata.created for pod in pods}) < len(pods):
+        found.append("of pods made in the same second those with lower numbers come first")
+    return tuple(found)

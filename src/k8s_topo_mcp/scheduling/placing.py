@@ -1,0 +1,249 @@
+"""Pods placed one after another, each taking its node's resources and its devices: what the trial of a group and the replay of a queue
+have in common.
+
+Source: k8s.io/kubernetes pkg/scheduler, `assumeAndReserve`. Only what a placement may have changed is judged again: the node taken; or all
+nodes, where devices are seen by several of them, claims are shared, or pods look at each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..dra.outcome import Allocated
+from ..objects import Node, Pod, ResourceClaim
+from ..view import Add, ClusterView, Edit, Replace
+from ..view.indices import claims_of
+from . import scoring
+from .assumed import Assumed
+from .dynamic_resources import inventory
+from .placement import NodePlacement, Placement, place
+from .places import Places, Preference
+from .pod_signature import relates, shared_claims, signatures
+
+SHARED_CLAIMS_SINCE = 36
+"""Members of one group may share a claim that is only being allocated (dynamicresources.go, pendingAllocations)."""
+
+Choice = Callable[[Pod, Places], NodePlacement | None]
+"""Which node a pod takes of those where it fits."""
+
+Known = dict[Hashable, Placement]
+"""signature -> where such a pod fits as long as nothing is assumed; shared by all that begins with one view."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinds:
+    """By id of a pod: `signatures` say where it may run, `preferences` where it would rather. `shared`: unallocated claims that several of
+    the pods name; `related`: whether the place of one decides over those of others."""
+
+    signatures: Mapping[int, Hashable]
+    preferences: Mapping[int, Hashable]
+    shared: frozenset[tuple[str, str]]
+    related: bool
+
+    @classmethod
+    def of(cls, view: ClusterView, pods: Sequence[Pod]) -> Kinds:
+        return cls(
+            signatures(view, pods),
+            {id(pod): scoring.preferences(view, pod) for pod in pods},
+            shared_claims(view, pods),
+            any(map(relates, pods)),
+        )
+
+    def of_pod(self, pod: Pod) -> Hashable:
+        """Pods with equal answers can stand in for each other."""
+        return self.signatures[id(pod)], self.preferences[id(pod)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """A state to go back to."""
+
+    assumed: Assumed
+    view: ClusterView
+    in_flight: frozenset[tuple[str, str]]
+    edits: Mapping[tuple[type, tuple[str, str]], Edit]
+    touched: frozenset[str]
+    taken: Mapping[str, tuple[tuple[bool, Hashable], ...]]
+    everywhere: bool
+    lucky: bool
+
+
+class Placing:
+    """The state in between. `taken`: of each node whether the pods that went there got devices, and of which kind they are, in
+    order. `everywhere`: from now on all nodes are judged for each pod; `lucky`: an allocation depended on the order of
+    pools; `judged`: how many times a node was. `within`: the only nodes that count, if that is set."""
+
+    def __init__(
+        self,
+        view: ClusterView,
+        pods: Sequence[Pod],
+        nodes: Sequence[Node] | None = None,
+        prefer: Preference = "by score",
+        known: Known | None = None,
+        kinds: Kinds | None = None,
+        choose: Choice | None = None,
+    ) -> None:
+        self.choose: Choice = choose if choose is not None else _first_of_the_best
+        self.view = self.start = view
+        self.kinds = kinds if kinds is not None else Kinds.of(view, pods)
+        self.everywhere = self.lucky = False
+        self.judged = 0
+        self.taken: dict[str, list[tuple[bool, Hashable]]] = {}
+        self.within = None if nodes is None else frozenset(node.name for node in nodes)
+        self._prefer: Preference = prefer
+        self._assumed = Assumed(view)
+        self._known = {} if known is None else known
+        self._places: dict[Hashable, Places] = {}
+        self._in_flight: set[tuple[str, str]] = set()
+        self._edits: dict[tuple[type, tuple[str, str]], Edit] = {}
+        self._touched: set[str] = set()
+
+    def places(self, pod: Pod) -> Places:
+        """Where the pod fits in the present state."""
+        only = self.within
+        key = (self.kinds.of_pod(pod), only)
+        places = self._places.get(key)
+        if places is None:
+            placement = self._first_look(pod, only)
+            places = self._places[key] = Places(placement, only, self._prefer, self._assumed, self._order)
+            if not self.everywhere:
+                places.stale |= self._touched & places.entries.keys()
+        if places.stale:
+            again = tuple(places.entries[name].node for name in sorted(places.stale))
+            self.judged += len(again)
+            places.update(place(self.view, self.current(pod), again, self._assumed))
+        return places
+
+    def _order(self, name: str) -> int:
+        return self._numbers()[name]
+
+    def _numbers(self) -> Mapping[str, int]:
+        return self.start.memo("order of nodes", lambda: {node.name: number for number, node in enumerate(self.start.all(Node))})
+
+    def _first_look(self, pod: Pod, only: frozenset[str] | None) -> Placement:
+        """The pod on all nodes: as they were at the start, as long as what was taken since touches single nodes only."""
+        if self.everywhere:
+            nodes = None if only is None else tuple(node for node in self.view.all(Node) if node.name in only)
+            self.judged += self.view.count(Node) if nodes is None else len(nodes)
+            return place(self.view, self.current(pod), nodes, self._assumed)
+        signature = self.kinds.signatures[id(pod)]
+        if signature not in self._known:
+            self.judged += self.start.count(Node)
+            self._known[signature] = place(self.start, pod)
+        return replace(self._known[signature], pod=pod)
+
+    def current(self, pod: Pod) -> Pod:
+        """The pod as it is in the view of the moment."""
+        return self.view.current(pod) or pod
+
+    def waits_for_a_claim(self, pod: Pod) -> bool:
+        """In 1.35 a claim that another pod is being given can't be shared before that is written."""
+        return bool(self._in_flight) and any((pod.namespace, entry.name) in self._in_flight for entry in claims_of(self.start, pod))
+
+    def take(self, pod: Pod, here: NodePlacement, placement: Placement) -> None:
+        """The pod goes to the node, and its claims get their devices."""
+        node = here.node.name
+        self._touched.add(node)
+        claims: list[ResourceClaim] = []
+        if self.kinds.related:
+            self._edits[(Pod, pod.key)] = Replace(replace(self.current(pod), node_name=node))
+            self.everywhere = True
+        else:
+            self._assumed.take_node(pod, node)
+        if isinstance(here.outcome, Allocated):
+            self.lucky |= here.outcome.order_dependent
+            claims = _allocated(self.view, pod, placement, here.node, here.outcome)
+            for claim in claims:
+                self._hold(claim, node)
+        if self._edits:
+            self.view = self._assumed.view = self.start.with_edits(*self._edits.values())
+        if self.everywhere:
+            self._places.clear()
+        for places in self._places.values():
+            if node in places.entries:
+                places.stale.add(node)
+        self.taken.setdefault(node, []).append((bool(claims), self.kinds.of_pod(pod)))
+
+    def _hold(self, claim: ResourceClaim, node: str) -> None:
+        """The claim holds its devices; if others than this node see them, everything has to be judged again."""
+        if claim.key in self.kinds.shared:
+            if self.start.release.minor < SHARED_CLAIMS_SINCE:
+                self._in_flight.add(claim.key)
+            self._edits[(ResourceClaim, claim.key)] = Replace(claim)
+            self.everywhere = True
+            return
+        self._assumed.take_devices(claim)
+        slices = inventory(self.start).by_pool
+        results = claim.allocation.results if claim.allocation is not None else ()
+        seen = {entry.node_selection.node_name for result in results for entry in slices.get((result.driver, result.pool), ())}
+        self.everywhere |= bool(seen - {node})
+
+    def settled(self) -> None:
+        """What was being allocated has been written by now."""
+        self._in_flight.clear()
+
+    def mark(self) -> Mark:
+        """The present state, to come back to."""
+        return Mark(
+            self._assumed.copy(),
+            self.view,
+            frozenset(self._in_flight),
+            dict(self._edits),
+            frozenset(self._touched),
+            {node: tuple(kinds) for node, kinds in self.taken.items()},
+            self.everywhere,
+            self.lucky,
+        )
+
+    def back_to(self, mark: Mark) -> None:
+        """Undo what was taken since."""
+        if sum(map(len, self.taken.values())) == sum(map(len, mark.taken.values())):
+            return
+        self._assumed = mark.assumed.copy()
+        self.view = mark.view
+        self._in_flight, self._edits, self._touched = set(mark.in_flight), dict(mark.edits), set(mark.touched)
+        self.taken = {node: list(kinds) for node, kinds in mark.taken.items()}
+        self.everywhere, self.lucky = mark.everywhere, mark.lucky
+        self._places.clear()
+
+    def edits(self, placed: Sequence[tuple[Pod, str]]) -> tuple[Edit, ...]:
+        """What puts everything that was taken into the view of the start."""
+        found = dict(self._edits)
+        for pod, node in placed:
+            found.setdefault((Pod, pod.key), Replace(replace(self.current(pod), node_name=node)))
+        for claim in self._assumed.claims:
+            found[(ResourceClaim, claim.key)] = Replace(claim) if self.start.current(claim) is not None else Add(claim)
+        return tuple(found.values())
+
+
+def still_known(edited: ClusterView, known: Known, nodes: Sequence[Node]) -> Known:
+    """What was known of each kind of pod, where the cluster has changed on these nodes only."""
+    if any(relates(placement.pod) for placement in known.values()):
+        return {}
+    found: Known = {}
+    for signature, placement in known.items():
+        again = place(edited, placement.pod, tuple(nodes))
+        found[signature] = replace(again, nodes={**placement.nodes, **again.nodes})
+    return found
+
+
+def _first_of_the_best(pod: Pod, places: Places) -> NodePlacement | None:
+    return places.best(pod)
+
+
+def _allocated(view: ClusterView, pod: Pod, placement: Placement, node: Node, outcome: Allocated) -> list[ResourceClaim]:
+    """The pod's own claims with what they get. The placement may be that of another pod that asks the same."""
+    problem = placement.devices.problem_on(node)
+    assert problem is not None
+    own = [entry.claim for entry in claims_of(view, pod) if entry.needed and entry.claim is not None and entry.claim.allocation is None]
+    found: list[ResourceClaim] = []
+    for number, (asked, allocation) in enumerate(zip(problem.claims, outcome.allocations, strict=True)):
+        claim = own[number] if number < len(own) else _made_for(pod, asked)
+        found.append(replace(claim, allocation=allocation))
+    return found
+
+
+def _made_for(pod: Pod, claim: ResourceClaim) -> ResourceClaim:
+    """The claim that the scheduler makes for the pod's extended resources."""
+    return replace(claim, metadata=replace(claim.metadata, name=f"{pod.name}-{claim.name}", namespace=pod.namespace))

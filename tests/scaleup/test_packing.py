@@ -1,0 +1,48 @@
+"""The search against every assignment there is."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from k8s_topo_mcp.scaleup.node_counts import Counting, node_counts
+
+from ..diagnosis.clusters import cluster, node
+from .templates import plain, pods, template
+
+
+@given(st.lists(st.integers(1, 8), min_size=1, max_size=5), st.lists(st.integers(1, 8), max_size=2))
+@settings(max_examples=40, deadline=None)
+def test_the_fewest_nodes_are_those_of_the_best_assignment(asked: list[int], there: list[int]) -> None:
+    old = [node(f"n{number}", allocatable={"cpu": str(cpu)}) for number, cpu in enumerate(there)]
+    view = cluster(*old, *(plain(f"p-{number}", str(cpu)) for number, cpu in enumerate(asked)))
+    found = node_counts(view, pods(view), template())
+
+    def possible(new: int) -> bool:
+        rooms = [*there, *[8] * new]
+        for places in product(range(len(rooms)), repeat=len(asked)):
+            sums = [0] * len(rooms)
+            for place, cpu in zip(places, asked, strict=True):
+                sums[place] += cpu
+            if all(total <= room for total, room in zip(sums, rooms, strict=True)):
+                return True
+        return False
+
+    assert found.exact
+    assert found.least == next(new for new in range(len(asked) + 1) if possible(new))
+    assert found.scheduler is None or found.scheduler >= found.least
+
+
+@given(st.lists(st.integers(1, 8), min_size=1, max_size=6), st.integers(0, 4))
+@settings(max_examples=40, deadline=None)
+def test_no_way_of_the_scheduler_gives_a_node_more_than_it_has(asked: list[int], count: int) -> None:
+    view = cluster(node("n0", allocatable={"cpu": "5"}), *(plain(f"p-{number}", str(cpu)) for number, cpu in enumerate(asked)))
+    counting = Counting(view, pods(view), template(), 6)
+    play = counting.play(count).worst
+    used: dict[str, int] = {}
+    for placed, on in play.placed:
+        used[on] = used.get(on, 0) + int(placed.containers[0].requests["cpu"].value)
+    assert all(total <= (5 if on == "n0" else 8) for on, total in used.items())
+    assert len(play.placed) + len(play.left) == len(asked)

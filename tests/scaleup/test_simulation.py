@@ -1,0 +1,180 @@
+"""What pods would do with new nodes: verdicts, funnels, what isn't known, what is left over."""
+
+from __future__ import annotations
+
+import pytest
+
+from k8s_topo_mcp.dra.outcome import Unallocatable
+from k8s_topo_mcp.objects import ResourceClaim
+from k8s_topo_mcp.scaleup.simulation import Simulation, simulate
+from k8s_topo_mcp.scaleup.template import NodeTemplate
+from k8s_topo_mcp.view import ClusterView, Replace
+
+from ..diagnosis.clusters import Item, claim, cluster, device_class, match, node, pod, request
+from ..diagnosis.gangs import ON, members, pod_group
+from .templates import plain, pods, template
+
+ZONE = "topology.kubernetes.io/zone"
+NUMA = "resource.kubernetes.io/numaNode"
+
+
+def simulated(*items: Item, add: NodeTemplate, count: int = 1, **more: object) -> Simulation:
+    view = cluster(device_class(), *items, **more)  # type: ignore[arg-type]
+    return simulate(view, pods(view), [(add, count)])
+
+
+def verdicts(found: Simulation) -> dict[str, str]:
+    return {outcome.pod.name: outcome.verdict for outcome in found.outcomes}
+
+
+def asking(name: str, count: int = 1, **more: object) -> list[Item]:
+    return [claim(f"c-{name}", request(count=count), **more), pod(name, (f"c-{name}",))]  # type: ignore[arg-type]
+
+
+def test_pods_start_now_on_new_nodes_or_find_no_room() -> None:
+    found = simulated(node("n1"), plain("a", "8"), plain("b", "8"), plain("c", "8"), add=template())
+    assert sorted(verdicts(found).values()) == ["no room", "starts", "starts now"]
+    new = [outcome.node for outcome in found.starting if outcome.on_new]
+    assert new == ["new-big-0001"]
+    assert found.helps
+    assert not found.all_start
+
+
+def test_a_pod_that_new_nodes_refuse_has_its_funnel_as_of_a_real_node() -> None:
+    found = simulated(*asking("p", 5), add=template(4))
+    (outcome,) = found.outcomes
+    assert outcome.verdict == "refused"
+    (on,) = outcome.on_new_nodes
+    assert on.verdict == "refused"
+    assert isinstance(on.node.outcome, Unallocatable)
+    assert on.placement.devices.problem is not None
+    assert not found.helps
+
+
+def test_daemons_of_a_new_node_take_their_share() -> None:
+    daemon = pod("daemon-t", on="t", requests={"cpu": "1"})
+    assert verdicts(simulated(plain("a", "8"), add=template(0, daemon))) == {"a": "refused"}
+    assert verdicts(simulated(plain("a", "7"), add=template(0, daemon))) == {"a": "starts"}
+
+
+def test_devices_that_nobody_knows_are_unknown() -> None:
+    found = simulated(*asking("p"), plain("a", "1"), add=template(devices_known=False))
+    assert verdicts(found) == {"p": "unknown", "a": "starts"}
+    why = next(outcome.why for outcome in found.outcomes if outcome.pod.name == "p")
+    assert why == "nothing says which devices a new node of big will publish"
+
+
+def test_what_refuses_a_pod_whatever_the_devices_are_is_known() -> None:
+    items = [claim("c", request()), pod("p", ("c",), requests={"cpu": "9"})]
+    assert verdicts(simulated(*items, add=template(devices_known=False))) == {"p": "refused"}
+
+
+def reading(kind: str) -> Item:
+    term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": ZONE}
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    expression = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]}
+    spread = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "x"}}}
+    return {
+        "nodeSelector": {"nodeSelector": {ZONE: "a"}},
+        "node affinity": {"affinity": {"nodeAffinity": {required: {"nodeSelectorTerms": [expression]}}}},
+        "topology spread": {"topologySpreadConstraints": [spread]},
+        "affinity to other pods": {"affinity": {"podAffinity": {required: [term]}}},
+        "anti-affinity": {"affinity": {"podAntiAffinity": {required: [term]}}},
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["nodeSelector", "node affinity", "topology spread", "affinity to other pods", "anti-affinity"])
+def test_a_label_whose_value_nobody_knows_is_unknown(kind: str) -> None:
+    add = template(unpredictable=frozenset({ZONE}), labels={ZONE: "a"})
+    found = simulated(plain("a", "1", **reading(kind)), plain("b", "1"), add=add)
+    assert verdicts(found) == {"a": "unknown", "b": "starts"}
+    why = next(outcome.why for outcome in found.outcomes if outcome.pod.name == "a")
+    assert why == f"which {ZONE} a new node of big will have isn't known, and the pod's {kind} depends on it"
+
+
+def test_a_pod_that_runs_and_wants_to_be_alone_in_its_zone_makes_it_unknown() -> None:
+    there = pod("w", on="n1", affinity=reading("anti-affinity")["affinity"])
+    full = node("n1", labels={ZONE: "a"}, allocatable={"pods": "1"})
+    add = template(unpredictable=frozenset({ZONE}))
+    found = simulated(full, there, plain("a", "1", metadata={"labels": {"app": "x"}}), add=add)
+    assert verdicts(found) == {"a": "unknown"}
+
+
+def test_what_refuses_a_pod_whatever_the_label_is_is_known() -> None:
+    add = template(unpredictable=frozenset({ZONE}), spec={"taints": [{"key": "k", "effect": "NoSchedule"}]})
+    assert verdicts(simulated(plain("a", "1", **reading("nodeSelector")), add=add)) == {"a": "refused"}
+    other = plain("a", "1", nodeSelector={ZONE: "a", "tier": "gold"})
+    assert verdicts(simulated(other, add=template(unpredictable=frozenset({ZONE})))) == {"a": "refused"}
+
+
+def test_whether_the_label_is_there_is_known() -> None:
+    expression = {"matchExpressions": [{"key": ZONE, "operator": "Exists"}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [expression]}}}
+    add = template(unpredictable=frozenset({ZONE}), labels={ZONE: ""})
+    assert verdicts(simulated(plain("a", "1", affinity=affinity), add=add)) == {"a": "starts"}
+
+
+def test_a_verdict_that_the_allocator_cannot_give_is_unknown() -> None:
+    asked = claim("c", {"name": "r", "exactly": {"deviceClassName": "gpu", "allocationMode": "Newer"}})
+    found = simulated(asked, pod("p", ("c",)), add=template(2))
+    assert verdicts(found)["p"] in ("unknown", "refused")
+
+
+def test_a_gang_starts_together_or_not() -> None:
+    found = simulated(pod_group(4), *members(4, request(count=2)), add=template(4), gates=ON)
+    assert set(verdicts(found).values()) == {"waits for its group"}
+    (gang,) = found.gangs
+    assert (gang.now, gang.then, gang.starts) == (0, 0, False)
+    found = simulated(pod_group(4), *members(4, request(count=2)), add=template(4), count=2, gates=ON)
+    assert set(verdicts(found).values()) == {"starts"}
+    assert found.gangs[0].starts
+
+
+def test_a_gang_that_does_not_start_gives_its_room_back() -> None:
+    found = simulated(pod_group(3), *members(3, request(count=2)), plain("z", "8"), add=template(4), gates=ON)
+    assert verdicts(found)["z"] == "starts"
+
+
+def test_a_gang_without_enough_members_is_held() -> None:
+    found = simulated(pod_group(5), *members(3, request()), add=template(4), gates=ON)
+    assert {outcome.verdict for outcome in found.outcomes} == {"held"}
+    assert found.gangs[0].held is not None
+
+
+def test_what_is_left_over_is_told_by_resource_driver_and_class() -> None:
+    found = simulated(*asking("p", 3), plain("a", "2"), add=template(4), count=2)
+    (left,) = found.left_over
+    assert left.nodes == ("new-big-0001", "new-big-0002")
+    assert left.resources["cpu"].value == 14
+    assert (left.drivers["gpu.example.com"].total, left.drivers["gpu.example.com"].held) == (8, 3)
+    assert left.classes == {"gpu": 5}
+
+
+def test_names_of_new_nodes_are_nobodys() -> None:
+    found = simulated(node("new-big-0001", allocatable={"cpu": "1"}), plain("a", "8"), add=template())
+    assert [outcome.node for outcome in found.outcomes] == ["new-big-0002"]
+
+
+def test_a_change_can_be_tried_on_the_same_question() -> None:
+    found = simulated(*asking("p", 3, constraints=[match(NUMA)]), add=template(4))
+    assert verdicts(found) == {"p": "refused"}
+    before = found.base.get(ResourceClaim, "c-p", "default")
+    after = cluster(device_class(), *asking("p", 3)).get(ResourceClaim, "c-p", "default")
+    assert before is not None
+    assert after is not None
+    again = found.retry([Replace(after)])
+    assert verdicts(again) == {"p": "starts"}
+    assert verdicts(found) == {"p": "refused"}
+
+
+def test_the_fewest_nodes_are_told_for_the_same_question() -> None:
+    found = simulated(*(plain(f"a-{number}", "8") for number in range(3)), add=template())
+    (counts,) = found.counts()
+    assert (counts.least, counts.scheduler) == (3, 3)
+
+
+def test_no_new_nodes_is_the_cluster_as_it_is() -> None:
+    view: ClusterView = cluster(device_class(), node("n1"), plain("a", "8"), plain("b", "8"))
+    found = simulate(view, pods(view), [])
+    assert sorted(verdicts(found).values()) == ["refused", "starts now"]
+    assert found.left_over == ()
