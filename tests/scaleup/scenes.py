@@ -15,7 +15,7 @@ from k8s_topo_mcp.scaleup.fit import Fit
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.obstacle import Obstacle
 from k8s_topo_mcp.scaleup.obstacles import obstacles
-from k8s_topo_mcp.scaleup.template import Fact, NodeTemplate
+from k8s_topo_mcp.scaleup.template import Confidence, Fact, NodeTemplate
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import slices_of_node
 from tests.diagnosis.clusters import DRIVER, Item, claim, cluster, device_class, gpus, node, pod, pool, request
@@ -166,19 +166,29 @@ def node_claim(name: str = f"{GROUP}-x7k2p", *conditions: Item, of: str = GROUP,
 # --- groups and questions ---------------------------------------------------------------------------------------------------------
 
 
-def template(view: ClusterView, of: str, *, known: bool = True) -> NodeTemplate:
-    """A template copied from a node of the view, with its slices where `known`."""
+def template(view: ClusterView, of: str, confidence: Confidence = "observed") -> NodeTemplate:
+    """A template like a node of the view, with its slices; `confidence` is how these are known."""
     source = view.get(Node, of)
     assert source is not None
-    slices = slices_of_node(view, of) if known else ()
-    facts = (Fact(f"devices of {DRIVER}", f"Node {of}", "observed"),) if slices else ()
+    slices = slices_of_node(view, of)
+    facts = (Fact(f"devices of {DRIVER}", "its source", confidence),) if slices else ()
     return NodeTemplate(of, replace(source), slices, devices_known=bool(slices), facts=facts)
 
 
-def group(view: ClusterView, *, of: str | None = "n1", kind: Any = "Cluster Autoscaler", name: str = GROUP, **more: Any) -> NodeGroup:
-    """The group, with the nodes that carry its label and a template copied from one node."""
+def group(
+    view: ClusterView,
+    *,
+    of: str | None = "n1",
+    kind: Any = "Cluster Autoscaler",
+    name: str = GROUP,
+    confidence: Confidence | None = None,
+    **more: Any,
+) -> NodeGroup:
+    """The group, with the nodes that carry its label and a template like one node. Devices of Cluster API's and Karpenter's groups are as
+    declared (by annotations, by a file of instance types), those of others as seen on the node, unless `confidence` says otherwise."""
     members = tuple(entry for entry in view.all(Node) if entry.metadata.labels.get("group") == name)
-    templates = (template(view, of),) if of is not None else ()
+    known = confidence or ("observed" if kind == "Cluster Autoscaler" else "declared")
+    templates = (template(view, of, known),) if of is not None else ()
     return NodeGroup(name, kind, more.pop("templates", templates), members, **more)
 
 

@@ -44,17 +44,10 @@ def test_an_empty_group_lacks_a_device_model() -> None:
 
 
 def test_karpenter_ignores_claims_and_an_unknown_device_model_stays_behind() -> None:
-    rows = judged(ready("other", of="others"), BUSY[1], karpenter(), node_pool(), *asking(), of="other", kind="Karpenter NodePool")
+    rows = judged(*BUSY, karpenter(), node_pool(), *asking(), kind="Karpenter NodePool", confidence="observed")
     assert told(rows)[0][2:] == ("no", ["CLAIMS_IGNORED", "NO_DEVICE_MODEL"])
-    judging = judged(
-        ready("other", of="others"),
-        BUSY[1],
-        karpenter("--ignore-dra-requests=false"),
-        node_pool(),
-        *asking(),
-        of="other",
-        kind="Karpenter NodePool",
-    )
+    on = (karpenter("--ignore-dra-requests=false"), node_pool())
+    judging = judged(*BUSY, *on, *asking(), kind="Karpenter NodePool", confidence="observed")
     assert told(judging)[0][2:] == ("unknown", ["NO_DEVICE_MODEL"])
 
 

@@ -280,7 +280,7 @@ def test_one_of_two_pods_that_is_passed_over_does_not_hold_the_other() -> None:
 
 
 def test_a_group_that_is_not_the_autoscalers_is_unknown() -> None:
-    found = scene(cluster_autoscaler(), status(in_status("another")), kind="labelled nodes")
+    found = scene(cluster_autoscaler(), status(in_status("another")), kind="labelled nodes", confidence="observed")
     assert (codes(found), would_act(found)) == (["GROUP_NOT_WATCHED"], "unknown")
 
 

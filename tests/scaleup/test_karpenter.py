@@ -122,7 +122,7 @@ def test_limits_are_counted_over_nodes_and_node_claims() -> None:
 
 def test_one_kind_of_node_within_all_limits_is_enough() -> None:
     view = cluster(*IN_POOL, *asking(), *JUDGING, node_pool(limits={"cpu": "16", "memory": "100Gi"}))
-    first_one = template(view, "n1")
+    first_one = template(view, "n1", "declared")
     fewer_cpus = replace(first_one, node=replace(first_one.node, capacity={"cpu": Quantity.parse("4"), "memory": Quantity.parse("90Gi")}))
     less_memory = replace(first_one, node=replace(first_one.node, capacity={"cpu": Quantity.parse("32"), "memory": Quantity.parse("8Gi")}))
     small = replace(first_one, node=replace(first_one.node, capacity={"cpu": Quantity.parse("4"), "memory": Quantity.parse("8Gi")}))
@@ -198,14 +198,23 @@ def test_a_nominated_pod_is_left_out_whether_its_node_is_there_or_not() -> None:
     assert codes(scene(*JUDGING, node_pool(), pods=asking(status={"nominatedNodeName": "gone"}))) == ["AUTOSCALER_SKIPS_NOMINATED"]
 
 
-def test_devices_that_only_we_know_of_may_be_unknown_to_karpenter() -> None:
-    empty = (node_pool(), *JUDGING)
-    found = met((ready("other", of="others"), BUSY[1], *asking(), *empty), kind="Karpenter NodePool", of="other")
+def test_what_live_nodes_publish_says_nothing_of_what_its_provider_describes() -> None:
+    found = scene(*JUDGING, node_pool(), confidence="observed")
     assert (codes(found), would_act(found)) == (["NO_DEVICE_MODEL"], "unknown")
+    assert codes(scene(*JUDGING, node_pool(), confidence="observed", pods=(unschedulable(claims=()),))) == []
+
+
+def test_a_node_claim_that_was_made_for_devices_shows_that_it_describes_them() -> None:
+    made = node_claim(f"{GROUP}-a", condition("Launched"), condition("Registered"), condition("Initialized"))
+    made["metadata"]["annotations"] = {"karpenter.sh/requested-dra-drivers": "gpu.example.com"}
+    assert codes(scene(*JUDGING, node_pool(), made, confidence="observed")) == []
+
+
+def test_karpenters_own_word_that_no_instance_type_has_the_devices() -> None:
     pods = asking()
     said = "Failed to schedule pod, allocating dynamic resources, no instance type can satisfy the allocation"
     refused = event(pods[1], "FailedScheduling", said, component="karpenter")
-    found = met((ready("other", of="others"), BUSY[1], *pods, refused, *empty), kind="Karpenter NodePool", of="other")
+    found = scene(*JUDGING, node_pool(), refused, pods=pods, confidence="observed")
     assert (codes(found), found[0].certainty, would_act(found)) == (["NO_DEVICE_MODEL"], "likely", "no")
 
 

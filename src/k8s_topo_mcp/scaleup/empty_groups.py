@@ -14,17 +14,24 @@ from ..objects.cluster_api import CAPACITY
 from ..view import ClusterView
 from .autoscaler import Autoscaler
 from .demand import device_demand
-from .new_node import knows_devices
+from .misfits import no_device_model, told_devices
 from .node_group import NodeGroup
 from .obstacle import Certainty
-from .passing_over import Check, Passed
+from .passing_over import Check, Passed, nobody
 
 WITHOUT_COUNT = (SemVer(1, 35, 0), SemVer(1, 36, 1))
 """First and last release in which a pool made from annotations counts as incomplete."""
 
 
-def unknown_devices(autoscaler: Autoscaler, group: NodeGroup) -> tuple[Certainty, str, str]:
-    """Why the devices of a new node of the group aren't known to it: how sure that is, why, and what would change it."""
+def unknown_devices(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup) -> Check:
+    """Pods with claims, on a group of which it doesn't know the devices: by no live node of it, and by no annotations."""
+    if (group.members and told_devices(group, "observed")) or (group.kind == "Cluster API" and told_devices(group, "declared")):
+        return nobody
+    return no_device_model(view, group, *_why(autoscaler, group))
+
+
+def _why(autoscaler: Autoscaler, group: NodeGroup) -> tuple[Certainty, str, str]:
+    """How sure it is that it doesn't know them, why it doesn't, and what would change it."""
     if group.members:
         return "likely", "its live nodes publish no whole pool of devices", "a live node of the group that publishes its devices"
     if autoscaler.ref is None:
@@ -49,7 +56,7 @@ def unusable_devices(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup
         and not group.members
         and version is not None
         and first <= version <= last
-        and any(knows_devices(template) for template in group.templates)
+        and told_devices(group, "declared")
     )
 
     def check(pod: Pod) -> Passed | None:

@@ -2,8 +2,8 @@
 answer; those behind it would be met next.
 
 The order is that of the programs, see the modules of each part: what holds pods before any autoscaler sees them (held_before), pods that
-it passes over (passing_over, provisioning_requests), nodes on their way (on_the_way, pool_obstacles), groups that don't grow (growing,
-pool_obstacles), and the pods on a new node (claims_ignored, new_node).
+it passes over (passing_over, provisioning_requests), nodes on their way (on_the_way, provisioning), groups that don't grow (growing,
+provisioning), and the pods on a new node (claims_ignored, misfits).
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator, Sequence
 from ..findings import finding
 from ..objects import NodePool, Pod
 from ..view import ClusterView
-from . import growing, on_the_way, pool_obstacles
+from . import growing, on_the_way, provisioning
 from .autoscaler import Autoscaler
 from .autoscalers import status
 from .claims_ignored import claims_ignored, feature_ignored
 from .empty_groups import unknown_devices, unusable_devices
 from .fit import Fit
 from .held_before import held_before
-from .new_node import all_of, no_device_model, not_predictable, refused, volume_elsewhere, without_model
+from .misfits import all_of, not_predictable, refused, volume_elsewhere, without_model
 from .node_group import NodeGroup
-from .obstacle import Certainty, Obstacle
+from .obstacle import Obstacle
 from .passing_over import (
     avoiding_karpenter,
     bypassed_schedulers,
@@ -128,10 +128,9 @@ def _cluster_autoscaler(
     yield from growing.of_group(view, group, said, settings, pods)
     yield from without_model(group, pods)
     yield from growing.resource_limits(view, group, settings, count)
-    certainty, why, remedy = unknown_devices(autoscaler, group)
     yield from all_of(
         pods,
-        no_device_model(view, group, certainty, why, remedy),
+        unknown_devices(view, autoscaler, group),
         unusable_devices(view, autoscaler, group),
         volume_elsewhere(view, group.templates),
     )
@@ -148,35 +147,21 @@ def _karpenter(
         return all_of(pods, not_called_unschedulable, nominated(view, whatever_node=True), of_daemon_set, avoiding_karpenter)
 
     yield from _once(view, "provisionable", autoscaler, pods, provisionable)
-    pool = pool_obstacles.pool_of(view, group)
+    pool = provisioning.pool_of(view, group)
     if pool is not None:
-        yield from pool_obstacles.left_out(view, pool, count)
+        yield from provisioning.left_out(view, pool, count)
     yield from _once(view, "claims", autoscaler, pods, lambda: concerning(pods, claims_ignored(view, autoscaler)))
     yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
     if pool is not None:
-        yield from pool_obstacles.in_flight(view, pool, count, fits)
-        yield from pool_obstacles.limits(view, pool, group, count)
-        yield from all_of(pods, pool_obstacles.untolerated(pool), pool_obstacles.incompatible(pool))
-    why = "Karpenter takes them from its provider, for each instance type, and that isn't in the API"
-    yield from all_of(
-        pods,
-        volume_elsewhere(view, group.templates),
-        no_device_model(view, group, _told_so(view, pods), why, "a provider that describes the devices of its instance types"),
-    )
+        yield from provisioning.in_flight(view, pool, count, fits)
+        yield from provisioning.limits(view, pool, group, count)
+        yield from all_of(pods, provisioning.untolerated(pool), provisioning.incompatible(pool))
+    yield from all_of(pods, volume_elsewhere(view, group.templates), provisioning.unknown_devices(view, pool, group, pods))
     yield from _on_a_new_node(group, pods, fits)
     if pool is not None:
-        yield from pool_obstacles.launches(view, pool, count)
+        yield from provisioning.launches(view, pool, count)
 
 
 def _on_a_new_node(group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]) -> Iterator[Obstacle]:
     """What the simulation says; without one, whether it would have to say that it can't know."""
     yield from refused(group, pods, fits) if fits else concerning(pods, not_predictable(group.templates))
-
-
-def _told_so(view: ClusterView, pods: tuple[Pod, ...]) -> Certainty:
-    """Whether Karpenter itself has said of one of the pods that no instance type has the devices."""
-
-    def said() -> bool:
-        return any("no instance type can satisfy the allocation" in pool_obstacles.newest_refusal(view, pod) for pod in pods)
-
-    return "likely" if view.memo(("no instance type", pods), said) else "unknown"

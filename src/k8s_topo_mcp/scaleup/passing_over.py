@@ -37,6 +37,11 @@ class Passed:
 Check = Callable[[Pod], Passed | None]
 
 
+def nobody(pod: Pod) -> Passed | None:
+    """A check that finds nothing."""
+    return None
+
+
 def concerning(pods: Sequence[Pod], check: Check) -> tuple[Obstacle, ...]:
     """What a check finds, one obstacle a code, with the number of pods that it concerns; the first such pod is the example."""
     found: dict[str, Obstacle] = {}

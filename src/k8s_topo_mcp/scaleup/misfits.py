@@ -18,10 +18,9 @@ from .fit import Fit
 from .node_group import NodeGroup
 from .obstacle import Certainty, Obstacle
 from .passing_over import Check, Passed, concerning
-from .template import NodeTemplate
+from .template import Confidence, NodeTemplate
 
 ZONE = "topology.kubernetes.io/zone"
-KNOWN_DEVICES = ("observed", "declared")
 
 
 def without_model(group: NodeGroup, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
@@ -33,20 +32,20 @@ def without_model(group: NodeGroup, pods: Sequence[Pod]) -> tuple[Obstacle, ...]
     return (Obstacle(found, "likely", "one live node of the group, or a description of it", len(pods), len(pods)),)
 
 
-def knows_devices(template: NodeTemplate) -> bool:
-    """Whether what the template says of devices is in the cluster for an autoscaler to see, not only in our catalogue or a file."""
-    told = [fact for fact in template.facts if fact.part.startswith("devices")]
-    return bool(template.slices) and any(fact.confidence in KNOWN_DEVICES for fact in told)
+def told_devices(group: NodeGroup, confidence: Confidence) -> bool:
+    """Whether the devices of one of the group's templates are known in that way."""
+    return any(
+        bool(template.slices) and any(fact.part.startswith("devices") and fact.confidence == confidence for fact in template.facts)
+        for template in group.templates
+    )
 
 
 def no_device_model(view: ClusterView, group: NodeGroup, certainty: Certainty, why: str, removed_by: str) -> Check:
-    """Pods with claims, on a group of which no autoscaler knows the devices."""
-
-    known = any(knows_devices(template) for template in group.templates)
+    """Pods with claims, on a group of which the autoscaler doesn't know the devices."""
 
     def check(pod: Pod) -> Passed | None:
-        wanted = None if known else device_demand(view, pod)
-        if wanted is None or not wanted.claims:
+        wanted = device_demand(view, pod)
+        if not wanted.claims:
             return None
         found = finding("NO_DEVICE_MODEL", group.ref, "", group=group.name, devices=str(wanted), why=why)
         return Passed(found, certainty, removed_by)

@@ -18,9 +18,10 @@ from ..view import ClusterView
 from ..view.indices import events_of
 from .events import newest_on_pod, with_reason
 from .fit import Fit
+from .misfits import no_device_model, told_devices
 from .node_group import NodeGroup
 from .obstacle import Certainty, Obstacle
-from .passing_over import Check, Passed
+from .passing_over import Check, Passed, nobody
 
 RECENT = 600.0
 """Seconds for which an event of a failed launch, or of a NodePool without instance types, is taken to be still so: Karpenter repeats them
@@ -28,6 +29,7 @@ while they are (dedupe 1 min), and a cloud's lack of a machine is remembered for
 
 NOTHING, ONE = Quantity.parse("0"), Quantity.parse("1")
 CONDITIONS = ("ValidationSucceeded", "NodeClassReady", "Ready")
+NO_DEVICES = "no instance type can satisfy the allocation"
 STAGES = ("Launched", "Registered", "Initialized")
 
 
@@ -235,6 +237,22 @@ def _disjoint(one: Requirement, other: Requirement) -> bool:
         if first.operator == "DoesNotExist":
             return second.operator in ("In", "Exists", "Gt", "Lt")
     return False
+
+
+def unknown_devices(view: ClusterView, pool: NodePool | None, group: NodeGroup, pods: tuple[Pod, ...]) -> Check:
+    """Pods with claims, where nothing shows that Karpenter's provider describes devices for the NodePool's instance types. Live nodes
+    don't, it never copies them. What does are a file that says what the provider offers, and a NodeClaim that was made for devices."""
+    made = () if pool is None else _claims(view).get(pool.name, ())
+    if told_devices(group, "declared") or any(claim.dra_drivers for claim in made):
+        return nobody
+
+    def refused_so() -> bool:
+        return any(NO_DEVICES in newest_refusal(view, pod) for pod in pods)
+
+    said = view.memo(("no instance type has the devices", pods), refused_so)
+    why = "Karpenter takes them from its provider, for each instance type, and that isn't in the API"
+    remedy = "a provider that describes the devices of its instance types"
+    return no_device_model(view, group, "likely" if said else "unknown", "Karpenter says so of a pod" if said else why, remedy)
 
 
 # --- after the NodeClaim was made -------------------------------------------------------------------------------------------------
