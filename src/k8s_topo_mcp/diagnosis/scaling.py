@@ -14,6 +14,7 @@ from ..scaleup.node_counts import NodeCounts, node_counts
 from ..scaleup.node_group import NodeGroup
 from ..scaleup.on_new_nodes import OnNewNode, on_new_node
 from ..scaleup.simulation import Simulation, simulate
+from ..scaleup.survey import survey
 from ..scaleup.template import NodeTemplate
 from ..scheduling.pod_signature import signatures
 from ..view import ClusterView
@@ -27,8 +28,8 @@ from .trials import Subject
 
 MOST_OPTIONS = 4
 """Kinds of nodes that are told as doing."""
-MOST_COUNTED = 12
-"""Kinds of nodes of which it is counted how many it takes: those that take a pod of each kind, in the order given."""
+MOST_COUNTED = 8
+"""Kinds of nodes of which it is counted how many it takes: those that take a pod of each kind."""
 MOST_CHANGES = 12
 """Changes that are tried for pods that a new node refuses; of those that help the first two are told."""
 TOLD_CHANGES = 2
@@ -137,17 +138,10 @@ def _option(simulation: Simulation, counts: NodeCounts, group: NodeGroup | None,
 def _likely(
     view: ClusterView, pods: Sequence[Pod], others: Sequence[tuple[NodeTemplate, NodeGroup | None]]
 ) -> Iterator[tuple[NodeTemplate, NodeGroup | None]]:
-    """Templates of which an empty node takes a pod of each kind."""
-    kinds = signatures(view, pods)
-    examples = list({kinds[id(pod)]: pod for pod in pods}.values())
-    found = 0
-    for template, group in others:
-        if found == MOST_COUNTED:
-            return
-        new = with_nodes(view, ((template, 1),))
-        if all(on_new_node(new.view, pod, template, new.of(0)[0]).verdict == "fits" for pod in examples):
-            found += 1
-            yield template, group
+    """Templates of which an empty node takes a pod of each kind, those that need the fewest nodes first."""
+    found = survey(view, pods, [template for template, _ in others])
+    fitting = [(entry.at_least, number) for number, entry in enumerate(found) if all(on.verdict == "fits" for on in entry.verdicts)]
+    yield from (others[number] for _, number in sorted(fitting)[:MOST_COUNTED])
 
 
 def _refused(simulation: Simulation) -> Iterator[Refused]:

@@ -14,8 +14,9 @@ from k8s_topo_mcp.diagnosis.scaling import Refused, Scaling, scaling
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError, plain, yaml_items
 from k8s_topo_mcp.objects import DecodeError, Json, ObjectRef, Pod
 from k8s_topo_mcp.rendering import clean
+from k8s_topo_mcp.scaleup import shapes
 from k8s_topo_mcp.scaleup.audit import wishes
-from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups
+from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups, shape_group
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.template import HOSTNAME, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
@@ -62,6 +63,9 @@ def answer(view: ClusterView, question: Input) -> Output:
         return _audit(view, question, asked, groups)
     additions = [(group.templates[0], count) for group, count in chosen]
     others = [(template, group) for group in groups for template in group.templates]
+    if any(group.kind == "shape" for group, _ in chosen):
+        named = {group.name for group in groups}
+        others += [(_of_catalogue(asked.view, name), None) for name in shapes.names() if name not in named]
     found = scaling(asked.view, asked.pods, additions, others)
     tried = (
         [group for group, _ in chosen]
@@ -76,6 +80,10 @@ def answer(view: ClusterView, question: Input) -> Output:
             "gap": scaleup_rows.gap(asked.view, asked.gang, tried[0]) if asked.gang is not None and tried and lacking else None,
         }
     )
+
+
+def _of_catalogue(view: ClusterView, name: str) -> NodeTemplate:
+    return shape_group(view, name).templates[0]
 
 
 def _audit(view: ClusterView, question: Input, asked: Question, groups: Sequence[NodeGroup]) -> Output:
