@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
+from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE, OWNER_KIND, OWNER_NAME
+from k8s_topo_mcp.scaleup.drivers import CLASSES
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, node_groups
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.template import added
+from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.view import ClusterView
 from tests.golden import Golden
 from tests.scaleup.clusters import daemon_set, item, node, node_pool, pair, slices, status, view
@@ -313,3 +317,24 @@ def test_a_name_that_several_groups_have_is_refused_with_them() -> None:
 def test_slices_of_another_driver_are_told_apart() -> None:
     cluster = view(node("a", {GKE: "gpu"}), pair("a"), slices("a", [{"ifName": "eth0"}], driver="dra.net"))
     assert {entry.driver for entry in find(cluster, "gpu").templates[0].slices} == {"gpu.nvidia.com", "dra.net"}
+
+
+@pytest.mark.parametrize(("shape", "fits"), [("p5.48xlarge", True), ("p5.4xlarge", False), ("Standard_NC96ads_A100_v4", False)])
+def test_a_pod_that_no_node_has_room_for_fits_a_new_node_of_the_right_shape(shape: str, fits: bool) -> None:
+    """Four GPUs on one NUMA node, by the pipeline that judges real nodes."""
+    request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 4}}
+    spec = {"devices": {"requests": [request], "constraints": [{"matchAttribute": "resource.kubernetes.io/numaNode"}]}}
+    claims = [{"name": "gpus", "resourceClaimName": "four"}]
+    selectors = [{"cel": {"expression": CLASSES["gpu.nvidia.com"]}}]
+    cluster = view(
+        item("resource.k8s.io/v1", "DeviceClass", "gpu.nvidia.com", spec={"selectors": selectors}),
+        item("resource.k8s.io/v1", "ResourceClaim", "four", "default", spec=spec),
+        item("v1", "Pod", "train", "default", spec={"containers": [{"name": "main"}], "resourceClaims": claims}),
+        node("old"),
+        daemon_set("agent", "1", tolerates=True),
+    )
+    (template,) = find(cluster, shape).templates
+    after = cluster.with_edits(*added(template, ["fresh"]))
+    pod = after.get(Pod, "train", "default")
+    assert pod is not None
+    assert [placed.node.name for placed in place(after, pod).fitting] == (["fresh"] if fits else [])

@@ -70,6 +70,11 @@ def _spec(item: Json) -> Json:
         raise error.under(f"{item.get('kind')} {item_name(item)}") from None
 
 
+def _without(amount: Quantity, less: Quantity) -> Quantity:
+    """The difference, down to a thousandth."""
+    return Quantity.parse(f"{int((amount.value - less.value) * 1000)}m")
+
+
 def _limit(source: Json) -> tuple[int | None, Mapping[str, Quantity]]:
     return optional_integer(source, "nodes"), decode_quantities(source, "resources")
 
@@ -111,7 +116,7 @@ def _template(item: Json) -> NodeTemplate:
             amounts[resource] = allocatable[resource]
         elif resource in capacity:
             less = overheads.get(resource)
-            amounts[resource] = capacity[resource] if less is None else Quantity.parse(capacity[resource].value - less.value)
+            amounts[resource] = capacity[resource] if less is None else _without(capacity[resource], less)
         else:
             amounts[resource] = PLENTY.get(resource, PODS)
             facts.append(Fact(f"allocatable {resource}", "not given, taken as enough", "assumed"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -60,12 +61,13 @@ def find(view: ClusterView, name: str) -> NodeGroup:
     """
     wanted = name.strip()
     groups = node_groups(view)
-    for same in (
-        lambda group: group.name == wanted,
-        lambda group: group.name.lower() == wanted.lower(),
-        lambda group: group.name.rpartition("/")[2].lower() == wanted.lower(),
-    ):
-        found = [group for group in groups if same(group)]
+    rules: tuple[tuple[Callable[[str], str], str], ...] = (
+        (lambda text: text, wanted),
+        (lambda text: text.lower(), wanted.lower()),
+        (lambda text: text.rpartition("/")[2].lower(), wanted.lower()),
+    )
+    for part, looked_for in rules:
+        found = [group for group in groups if part(group.name) == looked_for]
         if len(found) == 1:
             return found[0]
         if len(found) > 1:

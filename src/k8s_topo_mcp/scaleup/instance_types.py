@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..objects import AttributeBinding, Condition, DecodeError, Json, Metadata, Node, ResourceSlice
-from ..objects.decoding import boolean, decode_quantities, each, sequence, string, string_map, strings
+from ..objects.decoding import boolean, decode_quantities, each, string, string_map, strings
 from ..objects.node import decode_node_taint
 from ..objects.resource_slice import decode_slice
 from .shapes import PLENTY, PODS, UnknownShape, shape
@@ -113,11 +113,9 @@ def _base(source: Json, name: str) -> NodeTemplate:
 
 def _slices(source: Json, node_name: str) -> tuple[ResourceSlice, ...]:
     counts: dict[str, int] = {}
-    given = [entry if isinstance(entry, dict) else {} for entry in sequence(source, "slices")]
-    for entry in given:
-        driver = string(entry, "driver")
+    for driver in each(source, "slices", lambda entry: string(entry, "driver")):
         counts[driver] = counts.get(driver, 0) + 1
-    number = iter(range(len(given)))
+    number = iter(range(sum(counts.values())))
 
     def one(entry: Json) -> ResourceSlice:
         driver = string(entry, "driver")
