@@ -104,6 +104,8 @@ def in_every_world(prepared: Prepared, node: TargetNode, pools: Pools, judge: Ju
         at_worst = outcome([own for own in worst if own is not None]) if None not in worst else None
         if isinstance(at_worst, Allocated) and not at_worst.order_dependent:
             return at_worst
+        if best == worst:
+            return at_worst if at_worst is not None else _all_alike(choices, outcome)
         at_best = outcome([own for own in best if own is not None]) if None not in best else None
         if isinstance(at_best, Unallocatable):
             return at_best
