@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from ..objects import Node, Pod
 from ..scheduling.placement import place
 from ..scheduling.placing import Kinds, Known, still_known
+from ..scheduling.pod_signature import signature
 from ..view import ClusterView
 from .new_nodes import NewNodes, with_nodes
 from .on_new_nodes import undecided_on
@@ -67,13 +68,13 @@ class Counting:
 
     def known_with(self, new: NewNodes) -> Known:
         """Where each kind of pod may run with so many nodes."""
-        if self.kinds.related:
-            return {}  # how many nodes there are decides over each
         there = {node.name for node in new.view.all(Node)}
+        looking = {self.kinds.signatures[id(pod)] for pod in self.pods if id(pod) in self.kinds.looking}
         known: Known = {}
-        for signature, placement in self.known.items():
-            nodes = {name: entry for name, entry in placement.nodes.items() if name in there}
-            known[signature] = replace(placement, nodes=nodes)
+        for among, placement in self.known.items():
+            if among not in looking:  # over these it decides how many nodes there are
+                nodes = {name: entry for name, entry in placement.nodes.items() if name in there}
+                known[among] = replace(placement, nodes=nodes)
         return known
 
     def play(self, count: int, most_ways: int | None = None) -> Plays:
@@ -143,15 +144,18 @@ def first_looks(view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
     kept = view.memo("first looks", Known)
     found: Known = {}
     for pod in pods:
-        signature = kinds.signatures[id(pod)]
-        if signature not in kept:
-            kept[signature] = place(view, pod)
-        found[signature] = kept[signature]
+        among = kinds.signatures[id(pod)]
+        if among not in found:
+            own = signature(view, pod)
+            if own not in kept:
+                kept[own] = place(view, pod)
+            found[among] = kept[own]
     return found
 
 
 def looks_with(new: NewNodes, view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
-    """The same with the new nodes: where no pod looks at others only these are to be judged."""
-    if kinds.related:
-        return first_looks(new.view, pods, kinds)
-    return still_known(new.view, first_looks(view, pods, kinds), tuple(node for name in new.origins if (node := new.view.get(Node, name))))
+    """The same with the new nodes: to pods that don't look at others only these are new."""
+    apart = [pod for pod in pods if id(pod) not in kinds.looking]
+    looking = [pod for pod in pods if id(pod) in kinds.looking]
+    nodes = tuple(node for name in new.origins if (node := new.view.get(Node, name)) is not None)
+    return still_known(new.view, first_looks(view, apart, kinds), nodes) | first_looks(new.view, looking, kinds)

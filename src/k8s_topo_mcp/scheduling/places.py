@@ -21,8 +21,15 @@ class Places:
     before anything is asked. `order` is the place of a node's name in the cluster."""
 
     def __init__(
-        self, placement: Placement, nodes: frozenset[str] | None, prefer: Preference, assumed: Assumed, order: Callable[[str], int]
+        self,
+        placement: Placement,
+        pod: Pod,
+        nodes: frozenset[str] | None,
+        prefer: Preference,
+        assumed: Assumed,
+        order: Callable[[str], int],
     ) -> None:
+        self._pod = pod
         self.placement = placement
         self._nodes = nodes
         self.entries: dict[str, NodePlacement] = {}
@@ -60,9 +67,9 @@ class Places:
             case "by name, reversed":
                 return self._order(node.name)
             case "by score":
-                return scoring.of_node(self._assumed.view, self.placement.pod, self._assumed.info(node))
+                return scoring.of_node(self._assumed.view, self._pod, self._assumed.info(node))
             case "by score, reversed":
-                return -scoring.of_node(self._assumed.view, self.placement.pod, self._assumed.info(node))
+                return -scoring.of_node(self._assumed.view, self._pod, self._assumed.info(node))
 
     def update(self, placement: Placement) -> None:
         """These nodes were judged again."""
@@ -87,7 +94,7 @@ class Places:
             return ()
         if len(self._scores) == 1:
             return tuple(self._scores)
-        totals = self._compared(pod or self.placement.pod)
+        totals = self._compared(pod or self._pod)
         if totals is None:
             return tuple(self._by_score[max(self._by_score)])
         most = max(totals.values())

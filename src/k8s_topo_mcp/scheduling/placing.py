@@ -115,7 +115,7 @@ class Placing:
         places = self._places.get(key)
         if places is None:
             placement = self._first_look(pod, only)
-            places = self._places[key] = Places(placement, only, self._prefer, self._assumed, self._order)
+            places = self._places[key] = Places(placement, pod, only, self._prefer, self._assumed, self._order)
             if not self.everywhere and not (self._moved and key[0] in self._looking):
                 places.stale |= self._touched & places.entries.keys()
         if places.stale:
