@@ -122,7 +122,7 @@ def _cluster_autoscaler(
     yield from _once(view, "kept", autoscaler, pods, kept)
     yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
     known = said.group(group.name) if said is not None else None
-    yield from on_the_way.absorbed(view, group, known, count, fits, settings)
+    yield from on_the_way.absorbed(view, group, known, pods, fits, settings)
     yield from _once(view, "helped", autoscaler, pods, helped)
     yield from growing.node_limit(view, settings, count)
     yield from growing.of_group(view, group, said, settings, pods)
@@ -153,7 +153,7 @@ def _karpenter(
     yield from _once(view, "claims", autoscaler, pods, lambda: concerning(pods, claims_ignored(view, autoscaler)))
     yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
     if pool is not None:
-        yield from provisioning.in_flight(view, pool, count, fits)
+        yield from provisioning.in_flight(view, pool, group, pods, fits)
         yield from provisioning.limits(view, pool, group, count)
         yield from all_of(pods, provisioning.untolerated(pool), provisioning.incompatible(pool))
     yield from all_of(pods, volume_elsewhere(view, group.templates), provisioning.unknown_devices(view, pool, group, pods))
