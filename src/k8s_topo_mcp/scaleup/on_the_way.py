@@ -31,6 +31,10 @@ CONDITION_PREFIX = "node.kubernetes.io/"
 NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
 
 
+MOST_PLAYED = 20
+"""More pods than that aren't played: each has to be placed anew on all nodes after every one before it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Young:
     """A node that is there, and why it doesn't take pods yet."""
@@ -138,7 +142,7 @@ def absorbed(
 
 def room_on(view: ClusterView, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit], nodes: int) -> int | None:
     """How many of the pods so many nodes of the group on their way take: counted where that was done, else played as the scheduler would.
-    None where nothing was simulated."""
+    None where nothing was simulated, or the pods are too many to be played here."""
     if not fits:
         return None
     if not any(entry.any for entry in fits):
@@ -147,7 +151,7 @@ def room_on(view: ClusterView, group: NodeGroup, pods: Sequence[Pod], fits: Sequ
     if counted:
         return max(counted) * nodes
     best = max(range(len(group.templates)), key=lambda number: fits[number].pods if number < len(fits) else 0, default=None)
-    if best is None or any(view.current(pod) is None for pod in pods):
+    if best is None or len(pods) > MOST_PLAYED or any(view.current(pod) is None for pod in pods):
         return None
     played = simulate(view, pods, [(group.templates[best], min(nodes, MOST_NODES))])
     return sum(1 for outcome in played.outcomes if outcome.on_new)
