@@ -14,11 +14,13 @@ import random
 import sys
 import time  # noqa: TID251 - how long the scheduler takes is what is waited for
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+
+import httpx
 
 from k8s_topo_mcp.scaleup.node_counts import Counting, NodeCounts, node_counts
 from k8s_topo_mcp.scheduling.pod_signature import relates
@@ -123,7 +125,7 @@ class _Run:
                 self._below(case, min(fewer, MOST), counts)
             if counts.scheduler is not None:
                 self._enough(case, counts.scheduler, counts)
-        except (LabError, ApiError) as error:
+        except (LabError, ApiError, httpx.TransportError) as error:
             result.disagreements.append(f"{case.title}: the lab failed: {error}")
         say(f"{result.cases} {case.title}: {_apart(counts)}, {thought:.2f} s, then {time.monotonic() - began - thought:.2f} s")
 
@@ -174,10 +176,10 @@ class _Run:
             self._each(self._node, nodes)
             self._each(self.lab.client.create, [*slices, *claims, *case.groups, *running])
             for pod in waiting:  # in order: creation times decide over equal priorities
-                self.lab.client.create(pod)
+                _firmly(self.lab.client.create, pod)
             time.sleep(TOLD)
             for pod in self._in_turn(case, waiting):
-                self.lab.client.patch(pod, {"spec": {"schedulingGates": None}})
+                _firmly(lambda item: self.lab.client.patch(item, {"spec": {"schedulingGates": None}}), pod)
             return self._settled(case, complete)
         finally:
             self._each(self._remove, [*waiting, *running])
@@ -224,8 +226,23 @@ class _Run:
             with suppress(ApiError):  # what protects it finds out in its own time that nobody uses it
                 client.patch(item, {"metadata": {"finalizers": None}})
 
-    def _each(self, work: Any, items: list[Object]) -> None:
-        list(self._writers.map(work, items))
+    def _each(self, work: Callable[[Object], object], items: list[Object]) -> None:
+        list(self._writers.map(lambda item: _firmly(work, item), items))
+
+
+def _firmly(work: Callable[[Object], object], item: Object) -> None:
+    """Do it, again if the connection was closed under it: then it may have been done."""
+    for attempt in range(3):
+        try:
+            work(item)
+        except httpx.TransportError:
+            if attempt == 2:
+                raise
+            continue
+        except ApiError as error:
+            if not attempt or error.status != 409:
+                raise
+        return
 
 
 def _gated(pod: Object) -> Object:

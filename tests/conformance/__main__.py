@@ -3,8 +3,9 @@
 Needs Go. For each minor: fresh random problems through the real allocator and through ours, CEL expressions through both compilers, and
 the remedies of random diagnoses; then random pods and nodes through the real scheduler's filters and preemption (of 1.37; older minors:
 `python -m tests.conformance.filters compare SEED COUNT MINOR`); then pods on a real control plane through explain_pending, with remedies
-carried out. An allocator difference is shrunk, printed with both answers, and added to `tests/recordings/found/`, so that it becomes a
-test; so is one of an expression, in `tests/cel/recordings/`. Exit status 1 when anything differs or an oracle is missing.
+carried out, and random cases of new nodes with which all pods are to start. An allocator difference is shrunk, printed with both answers,
+and added to `tests/recordings/found/`, so that it becomes a test; so is one of an expression, in `tests/cel/recordings/`. Exit status 1
+when anything differs or an oracle is missing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..oracle.client import Oracle
 from . import cel_live, control_plane, filters, live, remedies
 from .recorded import FOUND, MINORS, RANDOM, lines
 
-ROWS, EXPRESSIONS, DIAGNOSES, PLACEMENTS, PODS = 5_000, 20_000, 300, 10_000, 30
+ROWS, EXPRESSIONS, DIAGNOSES, PLACEMENTS, PODS, SCALEUPS = 5_000, 20_000, 300, 10_000, 30, 200
 
 
 def main() -> int:
@@ -33,6 +34,7 @@ def main() -> int:
     parser.add_argument(
         "--pods", type=int, default=PODS, help="random pods on a real control plane (1.37), beside the known causes; -1: none"
     )
+    parser.add_argument("--scaleups", type=int, default=SCALEUPS, help="random cases of new nodes on a real control plane (1.37)")
     parser.add_argument(
         "--seed",
         type=live.seed,
@@ -78,6 +80,15 @@ def main() -> int:
         print(f"1.37 control plane: {told.pods} pods, {told.remedies} remedies carried out, {len(told.disagreements)} disagree", flush=True)
         failed += shown("pods", told.disagreements)
         compared += told.pods + told.remedies
+    if options.scaleups and "1.37" in minors and not options.record:
+        try:
+            scaled = control_plane.compare_new_nodes(seed, options.scaleups)
+        except BuildError as error:
+            print(f"control plane: it is missing: {error}")
+            return 1
+        print(f"1.37 new nodes: {scaled.summary}", flush=True)
+        failed += shown("cases", scaled.disagreements)
+        compared += scaled.cases
     if not options.record:
         print(f"conformance: {compared - failed} passed, {failed} failed")
     return 1 if failed else 0

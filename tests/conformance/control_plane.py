@@ -1,8 +1,9 @@
-"""The answers of explain_pending beside a real control plane of 1.37: what the scheduler says of each pod, and what each remedy does."""
+"""Answers beside a real control plane of 1.37: what the scheduler says of each pod, what each remedy does, and with how many new nodes all
+of some pods are bound."""
 
 from __future__ import annotations
 
-from fault_injection.lab import Lab
+from fault_injection.lab import Lab, scaleup_check
 from fault_injection.lab.check import Result, compare
 from fault_injection.lab.errors import LabError
 
@@ -16,5 +17,14 @@ def compare_pods(seed: int, pods: int) -> Result:
     try:
         with Lab(RELEASE) as lab:
             return compare(lab, seed, at_random_too=pods)
+    except LabError as error:
+        raise BuildError(str(error)) from None
+
+
+def compare_new_nodes(seed: int, cases: int) -> scaleup_check.Result:
+    """Random cases of pods that wait and a kind of node to add. Raises BuildError where no control plane can be had."""
+    try:
+        with scaleup_check.new_lab() as lab:
+            return scaleup_check.compare(lab, cases, seed)
     except LabError as error:
         raise BuildError(str(error)) from None

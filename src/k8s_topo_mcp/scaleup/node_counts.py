@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 
 from ..objects import Node, Pod
 from ..scheduling.placement import place
-from ..scheduling.placing import Kinds, Known
+from ..scheduling.placing import Kinds, Known, still_known
+from ..scheduling.pod_signature import signature
 from ..view import ClusterView
 from .new_nodes import NewNodes, with_nodes
 from .on_new_nodes import undecided_on
 from .packing import Answer, Packing
 from .queue import Entry, queue_of
-from .replay import Plays, play_all
+from .replay import Plays, play_all, ways_for
 from .template import NodeTemplate
 
 MOST_NODES = 64
@@ -63,24 +64,24 @@ class Counting:
         self.entries: tuple[Entry, ...] = queue_of(view, self.pods)
         self.kinds = Kinds.of(view, self.pods)
         self._all = with_nodes(view, ((template, self.most),))
-        self.known = first_looks(self._all.view, self.pods, self.kinds)
+        self.known = looks_with(self._all, view, self.pods, self.kinds)
 
     def known_with(self, new: NewNodes) -> Known:
         """Where each kind of pod may run with so many nodes."""
-        if self.kinds.related:
-            return {}  # how many nodes there are decides over each
         there = {node.name for node in new.view.all(Node)}
+        looking = {self.kinds.signatures[id(pod)] for pod in self.pods if id(pod) in self.kinds.looking}
         known: Known = {}
-        for signature, placement in self.known.items():
-            nodes = {name: entry for name, entry in placement.nodes.items() if name in there}
-            known[signature] = replace(placement, nodes=nodes)
+        for among, placement in self.known.items():
+            if among not in looking:  # over these it decides how many nodes there are
+                nodes = {name: entry for name, entry in placement.nodes.items() if name in there}
+                known[among] = replace(placement, nodes=nodes)
         return known
 
     def play(self, count: int, most_ways: int | None = None) -> Plays:
         """The scheduler's way with so many new nodes."""
         new = with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
-        more = {} if most_ways is None else {"most": most_ways}
-        return play_all(new.view, self.entries, self.kinds, self.known_with(new), new.origins, **more)
+        most = ways_for(len(self.pods)) if most_ways is None else most_ways
+        return play_all(new.view, self.entries, self.kinds, self.known_with(new), new.origins, most)
 
     def packing(self) -> Packing:
         return Packing.of(self._all.view, self.pods, self.kinds, self.known, tuple(self._all.origins))
@@ -139,10 +140,22 @@ def _numbers(start: int, most: int) -> Iterator[tuple[int, bool]]:
 
 
 def first_looks(view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
-    """Where each kind of pod may run as long as nothing was placed."""
+    """Where each kind of pod may run as long as nothing was placed; kept for the view."""
+    kept = view.memo("first looks", Known)
     found: Known = {}
     for pod in pods:
-        signature = kinds.signatures[id(pod)]
-        if signature not in found:
-            found[signature] = place(view, pod)
+        among = kinds.signatures[id(pod)]
+        if among not in found:
+            own = signature(view, pod)
+            if own not in kept:
+                kept[own] = place(view, pod)
+            found[among] = kept[own]
     return found
+
+
+def looks_with(new: NewNodes, view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
+    """The same with the new nodes: to pods that don't look at others only these are new."""
+    apart = [pod for pod in pods if id(pod) not in kinds.looking]
+    looking = [pod for pod in pods if id(pod) in kinds.looking]
+    nodes = tuple(node for name in new.origins if (node := new.view.get(Node, name)) is not None)
+    return still_known(new.view, first_looks(view, apart, kinds), nodes) | first_looks(new.view, looking, kinds)

@@ -18,8 +18,8 @@ from ..objects import Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling import node_ports, node_resources_fit
 from ..scheduling.dynamic_resources import DeviceState, problem_of
 from ..scheduling.node_info import NodeInfo, effective_requests, info_of, node_info
-from ..scheduling.placement import NodePlacement, Placement, target
-from ..scheduling.placing import Kinds, Known
+from ..scheduling.placement import Placement, target
+from ..scheduling.placing import Kinds, Known, lasts
 from ..view import ClusterView
 from ..view.indices import claims_of
 from .conflicts import Conflicts
@@ -34,9 +34,6 @@ MOST_ALLOCATOR_STEPS = 20_000
 """Of the allocator, for the claims of one such set."""
 MOST_PODS = 64
 """More pods aren't searched: only the sums count then."""
-
-DECIDED_LATER = frozenset({"POD_AFFINITY_UNMET", "SPREAD_SKEW"})
-"""What keeps a pod from a node now and may not once others are placed. All other refusals last: nothing is freed here."""
 
 Set = frozenset[tuple[int, int]]
 """How many pods of each kind (by its number)."""
@@ -76,7 +73,7 @@ class Packing:
                 found[key] = _Kind([], known[signature])
             found[key].pods.append(pod)
         for kind in found.values():
-            kind.homes = frozenset() if kind.alone.pod_wide else frozenset(n for n, entry in kind.alone.nodes.items() if may_run(entry))
+            kind.homes = frozenset() if kind.alone.pod_wide else frozenset(n for n, entry in kind.alone.nodes.items() if not lasts(entry))
         shared_devices = any(not entry.node_selection.node_name for entry in view.all(ResourceSlice))
         exact = not kinds.related and not kinds.shared and not shared_devices
         ordered = sorted(found.values(), key=lambda kind: (len(kind.homes), -_size(kind.pods[0])))
@@ -251,13 +248,6 @@ class _Search:
 
 class _Bound(Exception):
     """The search took more than it may."""
-
-
-def may_run(entry: NodePlacement) -> bool:
-    """Whether the pod, alone, might get there once others are placed. What isn't decided counts as yes."""
-    if entry.elsewhere or any(found.code not in DECIDED_LATER for found, _ in entry.plain):
-        return False
-    return not isinstance(entry.outcome, Unallocatable) or bool(entry.outcome.missed)
 
 
 def _claims(view: ClusterView, pod: Pod, devices: DeviceState, node: Node, place: str) -> Mapping[tuple[str, str], ResourceClaim]:

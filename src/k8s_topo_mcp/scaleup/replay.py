@@ -24,6 +24,8 @@ from .queue import Entry
 
 MOST_ORDERS = 16
 """So many ways through the ties are played."""
+MOST_PLAYED = 600
+"""So many pods are placed in all ways through the ties together, but for the first two ways."""
 MOST_JUDGED = 200_000
 """So many times a node may be judged in one play. Reached only where every placement touches all nodes of a large cluster."""
 
@@ -84,6 +86,11 @@ def play_all(
     assert first is not None
     assert worst is not None
     return Plays(first, worst, ways, not waiting)
+
+
+def ways_for(pods: int) -> int:
+    """How many ways are played for so many pods."""
+    return max(2, min(MOST_ORDERS, MOST_PLAYED // max(1, pods)))
 
 
 class _Player:

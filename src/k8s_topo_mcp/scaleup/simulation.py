@@ -18,10 +18,10 @@ from ..view import ClusterView, Edit
 from ..view.indices import claims_of
 from .left_over import LeftOver, left_over
 from .new_nodes import NewNodes, with_nodes
-from .node_counts import MOST_NODES, NodeCounts, first_looks, node_counts
+from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts
 from .on_new_nodes import OnNewNode, on_new_node, undecided_on
 from .queue import Entry, queue_of
-from .replay import Play, Plays, play_all
+from .replay import Play, Plays, play_all, ways_for
 from .template import NodeTemplate
 
 Verdict = Literal["starts now", "starts", "refused", "no room", "waits for its group", "held", "unknown"]
@@ -122,14 +122,15 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
     pods = tuple(view.current(pod) or pod for pod in pods)
     additions = tuple((template, count) for template, count in additions if count > 0)
     entries, kinds = queue_of(view, pods), Kinds.of(view, pods)
-    before = play_all(view, entries, kinds, first_looks(view, pods, kinds), {})
+    ways = ways_for(len(pods))
+    before = play_all(view, entries, kinds, first_looks(view, pods, kinds), {}, max(1, ways // 4))
     new = with_nodes(view, additions)
     on_new = _on_new_nodes(new, pods, kinds)
     undecided = {id(pod): why for pod, why in undecided_on(view, pods, [template for template, _ in additions])} if additions else {}
     decided = [pod for pod in pods if id(pod) not in undecided]
-    known = _without_unknown(first_looks(new.view, decided, kinds), on_new, kinds, decided, new)
+    known = _without_unknown(looks_with(new, view, decided, kinds), on_new, kinds, decided, new)
     with_new = tuple(entry for entry in entries if not any(id(pod) in undecided for pod in entry.pods))
-    after = play_all(new.view, with_new, kinds, known, new.origins)
+    after = play_all(new.view, with_new, kinds, known, new.origins, ways)
     gangs = tuple(_gang(entry, entry.gang, before.worst, after.worst) for entry in entries if entry.gang is not None)
     told = {gang.gang.name: gang for gang in gangs}
     outcomes = tuple(

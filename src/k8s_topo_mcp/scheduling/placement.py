@@ -132,6 +132,11 @@ class Placement:
         return tuple(entry for entry in self.nodes.values() if not entry.plain)
 
     @cached_property
+    def contending(self) -> Mapping[str, NodePlacement]:
+        """Nodes where the pod fits, or where that isn't known, or the attempt ends with an error."""
+        return {entry.node.name: entry for entry in self.opened if entry.fits or isinstance(entry.outcome, Aborted | Unknown)}
+
+    @cached_property
     def targets(self) -> tuple[TargetNode, ...]:
         """These nodes as the allocator sees them."""
         return tuple([entry.target for entry in self.opened])

@@ -17,13 +17,21 @@ Preference = Literal["by score", "by score, reversed", "by name", "by name, reve
 
 
 class Places:
-    """The nodes of one placement, kept up to date. `stale` nodes have to be judged again before anything is asked. `order` is the place of
-    a node's name in the cluster."""
+    """The nodes of one placement on which the pod may fit, kept up to date; nothing opens another. `stale` nodes have to be judged again
+    before anything is asked. `order` is the place of a node's name in the cluster."""
 
     def __init__(
-        self, placement: Placement, nodes: frozenset[str] | None, prefer: Preference, assumed: Assumed, order: Callable[[str], int]
+        self,
+        placement: Placement,
+        pod: Pod,
+        nodes: frozenset[str] | None,
+        prefer: Preference,
+        assumed: Assumed,
+        order: Callable[[str], int],
     ) -> None:
+        self._pod = pod
         self.placement = placement
+        self._nodes = nodes
         self.entries: dict[str, NodePlacement] = {}
         self.stale: set[str] = set()
         self._errors: set[str] = set()
@@ -33,7 +41,8 @@ class Places:
         self._order = order
         self._scores: dict[str, int] = {}
         self._by_score: dict[int, dict[str, None]] = {}
-        for name, entry in placement.nodes.items():
+        self._merged: dict[str, NodePlacement] | None = None
+        for name, entry in placement.contending.items():
             if nodes is None or name in nodes:
                 self._note(name, entry)
 
@@ -58,15 +67,16 @@ class Places:
             case "by name, reversed":
                 return self._order(node.name)
             case "by score":
-                return scoring.of_node(self._assumed.view, self.placement.pod, self._assumed.info(node))
+                return scoring.of_node(self._assumed.view, self._pod, self._assumed.info(node))
             case "by score, reversed":
-                return -scoring.of_node(self._assumed.view, self.placement.pod, self._assumed.info(node))
+                return -scoring.of_node(self._assumed.view, self._pod, self._assumed.info(node))
 
     def update(self, placement: Placement) -> None:
         """These nodes were judged again."""
         for name, entry in placement.nodes.items():
             self._note(name, entry)
         self.stale.clear()
+        self._merged = None
 
     @property
     def fitting(self) -> tuple[str, ...]:
@@ -84,7 +94,7 @@ class Places:
             return ()
         if len(self._scores) == 1:
             return tuple(self._scores)
-        totals = self._compared(pod or self.placement.pod)
+        totals = self._compared(pod or self._pod)
         if totals is None:
             return tuple(self._by_score[max(self._by_score)])
         most = max(totals.values())
@@ -111,4 +121,8 @@ class Places:
 
     def as_placement(self, pod: Pod) -> Placement:
         """The placement of another pod of this kind now."""
-        return replace(self.placement, pod=pod, nodes=dict(self.entries))
+        if self._merged is None:
+            named, nodes = self._nodes, self.placement.nodes
+            there = nodes if named is None else {name: entry for name, entry in nodes.items() if name in named}
+            self._merged = {**there, **self.entries}
+        return replace(self.placement, pod=pod, nodes=self._merged)

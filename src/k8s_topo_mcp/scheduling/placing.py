@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..dra.outcome import Allocated
+from ..dra.outcome import Allocated, Unallocatable
 from ..objects import Node, Pod, ResourceClaim
 from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import claims_of
 from . import scoring
 from .assumed import Assumed
 from .dynamic_resources import inventory
+from .inter_pod_affinity import Selection, merged
 from .placement import NodePlacement, Placement, place
 from .places import Places, Preference
 from .pod_signature import relates, shared_claims, signatures
@@ -27,6 +28,9 @@ SHARED_CLAIMS_SINCE = 36
 Choice = Callable[[Pod, Places], NodePlacement | None]
 """Which node a pod takes of those where it fits."""
 
+DECIDED_LATER = frozenset({"POD_AFFINITY_UNMET", "SPREAD_SKEW"})
+"""What keeps a pod from a node now and may not once others are placed. All other refusals last: nothing is freed here."""
+
 Known = dict[Hashable, Placement]
 """signature -> where such a pod fits as long as nothing is assumed; shared by all that begins with one view."""
 
@@ -34,12 +38,13 @@ Known = dict[Hashable, Placement]
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
     """By id of a pod: `signatures` say where it may run, `preferences` where it would rather. `shared`: unallocated claims that several of
-    the pods name; `related`: whether the place of one decides over those of others."""
+    the pods name; `related`: whether the place of one decides over those of others; `looking`: ids of pods over which it may."""
 
     signatures: Mapping[int, Hashable]
     preferences: Mapping[int, Hashable]
     shared: frozenset[tuple[str, str]]
     related: bool
+    looking: frozenset[int]
 
     @classmethod
     def of(cls, view: ClusterView, pods: Sequence[Pod]) -> Kinds:
@@ -48,6 +53,7 @@ class Kinds:
             {id(pod): scoring.preferences(view, pod) for pod in pods},
             shared_claims(view, pods),
             any(map(relates, pods)),
+            frozenset(id(pod) for pod in pods if relates(pod)) | _kept_away(view, pods),
         )
 
     def of_pod(self, pod: Pod) -> Hashable:
@@ -66,6 +72,7 @@ class Mark:
     touched: frozenset[str]
     taken: Mapping[str, tuple[tuple[bool, Hashable], ...]]
     everywhere: bool
+    moved: bool
     lucky: bool
 
 
@@ -94,7 +101,9 @@ class Placing:
         self._prefer: Preference = prefer
         self._assumed = Assumed(view)
         self._known = {} if known is None else known
-        self._places: dict[Hashable, Places] = {}
+        self._places: dict[tuple[Hashable, frozenset[str] | None], Places] = {}
+        self._looking = frozenset(self.kinds.of_pod(pod) for pod in pods if id(pod) in self.kinds.looking)
+        self._moved = False
         self._in_flight: set[tuple[str, str]] = set()
         self._edits: dict[tuple[type, tuple[str, str]], Edit] = {}
         self._touched: set[str] = set()
@@ -106,8 +115,8 @@ class Placing:
         places = self._places.get(key)
         if places is None:
             placement = self._first_look(pod, only)
-            places = self._places[key] = Places(placement, only, self._prefer, self._assumed, self._order)
-            if not self.everywhere:
+            places = self._places[key] = Places(placement, pod, only, self._prefer, self._assumed, self._order)
+            if not self.everywhere and not (self._moved and key[0] in self._looking):
                 places.stale |= self._touched & places.entries.keys()
         if places.stale:
             again = tuple(places.entries[name].node for name in sorted(places.stale))
@@ -131,7 +140,14 @@ class Placing:
         if signature not in self._known:
             self.judged += self.start.count(Node)
             self._known[signature] = place(self.start, pod)
-        return replace(self._known[signature], pod=pod)
+        known = self._known[signature]
+        if not self._moved or id(pod) not in self.kinds.looking or known.pod_wide:
+            return known
+        # Where others are decides: only nodes that refuse it for good needn't be asked again.
+        open_still = tuple(entry.node for name, entry in known.nodes.items() if (only is None or name in only) and not lasts(entry))
+        self.judged += len(open_still)
+        now = place(self.view, self.current(pod), open_still, self._assumed)
+        return replace(now, nodes={**known.nodes, **now.nodes})
 
     def current(self, pod: Pod) -> Pod:
         """The pod as it is in the view of the moment."""
@@ -146,38 +162,43 @@ class Placing:
         node = here.node.name
         self._touched.add(node)
         claims: list[ResourceClaim] = []
+        new: list[Edit] = []
         if self.kinds.related:
-            self._edits[(Pod, pod.key)] = Replace(replace(self.current(pod), node_name=node))
-            self.everywhere = True
+            new.append(Replace(replace(self.current(pod), node_name=node)))
         else:
             self._assumed.take_node(pod, node)
         if isinstance(here.outcome, Allocated):
             self.lucky |= here.outcome.order_dependent
             claims = _allocated(self.view, pod, placement, here.node, here.outcome)
             for claim in claims:
-                self._hold(claim, node)
-        if self._edits:
-            self.view = self._assumed.view = self.start.with_edits(*self._edits.values())
+                new += self._hold(claim, node)
+        if new:
+            self._edits.update({(type(edit.object), edit.object.key): edit for edit in new})
+            self.view = self._assumed.view = self.view.with_edits(*new)
         if self.everywhere:
             self._places.clear()
+        elif self.kinds.related:
+            self._moved = True
+            for key in [key for key in self._places if key[0] in self._looking]:
+                del self._places[key]
         for places in self._places.values():
             if node in places.entries:
                 places.stale.add(node)
         self.taken.setdefault(node, []).append((bool(claims), self.kinds.of_pod(pod)))
 
-    def _hold(self, claim: ResourceClaim, node: str) -> None:
+    def _hold(self, claim: ResourceClaim, node: str) -> list[Edit]:
         """The claim holds its devices; if others than this node see them, everything has to be judged again."""
         if claim.key in self.kinds.shared:
             if self.start.release.minor < SHARED_CLAIMS_SINCE:
                 self._in_flight.add(claim.key)
-            self._edits[(ResourceClaim, claim.key)] = Replace(claim)
             self.everywhere = True
-            return
+            return [Replace(claim)]
         self._assumed.take_devices(claim)
         slices = inventory(self.start).by_pool
         results = claim.allocation.results if claim.allocation is not None else ()
         seen = {entry.node_selection.node_name for result in results for entry in slices.get((result.driver, result.pool), ())}
         self.everywhere |= bool(seen - {node})
+        return []
 
     def settled(self) -> None:
         """What was being allocated has been written by now."""
@@ -193,6 +214,7 @@ class Placing:
             frozenset(self._touched),
             {node: tuple(kinds) for node, kinds in self.taken.items()},
             self.everywhere,
+            self._moved,
             self.lucky,
         )
 
@@ -204,7 +226,7 @@ class Placing:
         self.view = mark.view
         self._in_flight, self._edits, self._touched = set(mark.in_flight), dict(mark.edits), set(mark.touched)
         self.taken = {node: list(kinds) for node, kinds in mark.taken.items()}
-        self.everywhere, self.lucky = mark.everywhere, mark.lucky
+        self.everywhere, self._moved, self.lucky = mark.everywhere, mark.moved, mark.lucky
         self._places.clear()
 
     def edits(self, placed: Sequence[tuple[Pod, str]]) -> tuple[Edit, ...]:
@@ -215,6 +237,20 @@ class Placing:
         for claim in self._assumed.claims:
             found[(ResourceClaim, claim.key)] = Replace(claim) if self.start.current(claim) is not None else Add(claim)
         return tuple(found.values())
+
+
+def _kept_away(view: ClusterView, pods: Sequence[Pod]) -> frozenset[int]:
+    """Ids of pods that another one of these doesn't want near itself."""
+    terms = {(pod.namespace, term): pod for pod in pods for term in pod.affinity.anti.required}
+    selections = [Selection(view, merged(term, pod), namespace) for (namespace, term), pod in terms.items()]
+    return frozenset(id(pod) for pod in pods if any(one.means(pod.namespace, pod.metadata.labels) for one in selections))
+
+
+def lasts(entry: NodePlacement) -> bool:
+    """Whether the node refuses the pod whatever else is placed. What isn't decided doesn't."""
+    if entry.elsewhere or any(found.code not in DECIDED_LATER for found, _ in entry.plain):
+        return True
+    return isinstance(entry.outcome, Unallocatable) and not entry.outcome.missed
 
 
 def still_known(edited: ClusterView, known: Known, nodes: Sequence[Node]) -> Known:
