@@ -203,8 +203,9 @@ def met(
     view = cluster(*items)
     found = autoscalers(view)
     chosen: Autoscaler | None = found[0] if found else None
-    simulated = fits if fits is not None else () if room is None else (Fit("t", room),)
-    return obstacles(view, chosen, group(view, of=of, kind=kind, **more), waiting(view), simulated)
+    pods = waiting(view)
+    simulated = fits if fits is not None else () if room is None else (Fit("t", len(pods), each=room),)
+    return obstacles(view, chosen, group(view, of=of, kind=kind, **more), pods, simulated)
 
 
 def codes(found: Iterable[Obstacle]) -> list[str]:

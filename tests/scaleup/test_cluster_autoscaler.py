@@ -9,7 +9,7 @@ import pytest
 from k8s_topo_mcp.findings import finding
 from k8s_topo_mcp.scaleup.fit import Fit
 from k8s_topo_mcp.scaleup.obstacle import first, would_act
-from tests.diagnosis.clusters import Item, device_class, gpus, pod, pool
+from tests.diagnosis.clusters import Item, claim, device_class, gpus, partitioned, pod, pool, request
 from tests.diagnosis.layers.objects import event
 
 from .scenes import (
@@ -56,6 +56,12 @@ def test_an_old_status_and_lease_are_a_dead_autoscaler() -> None:
 def test_a_deployment_scaled_to_nothing_is_certain() -> None:
     found = scene(cluster_autoscaler(replicas=0))
     assert (found[0].finding.code, found[0].certainty) == ("AUTOSCALER_DOWN", "certain")
+
+
+def test_one_that_is_starting_adds_nothing_yet() -> None:
+    found = scene(cluster_autoscaler(), status(in_status(), state="Initializing", message="waiting for caches"))
+    assert codes(found) == ["AUTOSCALER_STARTING"]
+    assert found[0].finding.text("message") == "waiting for caches"
 
 
 def test_one_fresh_sign_is_life_enough() -> None:
@@ -145,6 +151,30 @@ def test_claims_are_ignored_before_1_35_without_the_flag(image: str, words: tupl
     assert codes(found) == expected
     if expected:
         assert (found[0].certainty, found[0].finding.text("effect")) == ("certain", "plain")
+
+
+@pytest.mark.parametrize(
+    ("version", "more", "feature"),
+    [
+        ("1.34.2", {"adminAccess": True}, "adminAccess"),
+        ("1.35.0", {"adminAccess": True}, None),
+    ],
+)
+def test_admin_access_is_known_since_1_35(version: str, more: Item, feature: str | None) -> None:
+    image = f"registry.k8s.io/autoscaling/cluster-autoscaler:v{version}"
+    program = cluster_autoscaler("--enable-dynamic-resource-allocation=true", image=image)
+    wanted = (claim("p-c", request("r", 1, **more)), unschedulable("p", ("p-c",)))
+    found = scene(program, status(in_status()), pods=wanted)
+    assert [entry.finding.text("feature") for entry in found] == ([feature] if feature else [])
+
+
+def test_partitions_on_the_template_are_known_since_1_36() -> None:
+    def by(version: str) -> list[str]:
+        program = cluster_autoscaler(image=f"registry.k8s.io/autoscaling/cluster-autoscaler:v{version}")
+        return codes(scene(program, status(in_status()), busy=(ready("n1"), device_class(), *partitioned("n1"))))
+
+    assert by("1.35.2") == ["CLAIM_FEATURE_IGNORED"]
+    assert by("1.36.0") == []
 
 
 def test_pods_without_claims_do_not_care() -> None:
@@ -277,6 +307,20 @@ def test_one_of_two_pods_that_is_passed_over_does_not_hold_the_other() -> None:
     assert [(entry.finding.code, entry.pods, entry.of) for entry in found] == [("AUTOSCALER_SKIPS_PRIORITY", 1, 2)]
     assert would_act(found) == "yes"
     assert first(found) is found[0]
+
+
+def test_no_node_is_added_for_a_daemon_sets_pod() -> None:
+    owner = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "u", "controller": True}]}
+    assert codes(scene(*ALIVE, pods=asking(metadata=owner))) == ["AUTOSCALER_SKIPS_DAEMON"]
+
+
+def test_a_group_that_only_grows_at_once_is_told_by_the_autoscaler_alone() -> None:
+    pods = asking()
+    said = "pod didn't trigger scale-up: 1 atomic scale-up exceeds cluster node count limit"
+    refused = event(pods[1], "NotTriggerScaleUp", said, component="cluster-autoscaler", kind="Normal")
+    found = scene(cluster_autoscaler("--max-nodes-total=9"), status(in_status()), refused, pods=pods, max_size=12)
+    assert (codes(found), would_act(found)) == (["GROUP_GROWS_AT_ONCE"], "unknown")
+    assert (found[0].finding.text("nodes"), found[0].finding.text("limit")) == ("12", "9")
 
 
 def test_a_group_that_is_not_the_autoscalers_is_unknown() -> None:

@@ -126,20 +126,27 @@ def _keys(pod: Pod) -> Iterator[str]:
 
 
 def refused(group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> tuple[Obstacle, ...]:
-    """What a simulation says against the pods on every template of the group; () where one template would help, or none was tried."""
-    if not fits or any(entry.any for entry in fits):
+    """What a simulation says against pods on every template of the group; () where each fits on one, or none was tried."""
+    taken = frozenset[tuple[str, str]]().union(*(entry.taken for entry in fits))
+    left = len(pods) - (len(taken) or max((entry.pods for entry in fits), default=len(pods)))
+    if left <= 0:
         return ()
     unknown = next((entry for entry in fits if entry.unknown), None)
     if unknown is not None:
         found = finding("FIT_UNKNOWN", group.ref, "", template=unknown.template, why=unknown.unknown)
-        return (Obstacle(found, "unknown", "what can't be told now", len(pods), len(pods)),)
-    codes = Counter(entry.refusals[0].code for entry in fits if entry.refusals)
-    example = next((entry for entry in fits if entry.refusals), fits[0])
+        return (Obstacle(found, "unknown", "what can't be told now", left, len(pods)),)
+    codes = Counter(_because(entry) for entry in fits)
+    example = next((entry for entry in fits if entry.refusals or entry.devices), fits[0])
     template = example.template if len(fits) == 1 else f"{len(fits)} kinds of node, such as {example.template}"
     because = ", ".join(code for code, _ in codes.most_common(3))
-    reasons = "; ".join(_told(entry) for entry in example.refusals[:3])
-    found = finding("NEW_NODE_REFUSED", group.ref, "", template=template, because=because or "no reason given", reasons=reasons)
-    return (Obstacle(found, "certain", "another group, or a change of what the pods ask", len(pods), len(pods)),)
+    reasons = "; ".join([*(_told(entry) for entry in example.refusals[:3]), *([example.devices] if example.devices else [])])
+    found = finding("NEW_NODE_REFUSED", group.ref, "", template=template, because=because, reasons=reasons)
+    return (Obstacle(found, "certain", "another group, or a change of what the pods ask", left, len(pods)),)
+
+
+def _because(entry: Fit) -> str:
+    """The first reason, as the scheduler meets them: devices come last."""
+    return entry.refusals[0].code if entry.refusals else "claims that can't be allocated" if entry.devices else "no reason given"
 
 
 def _told(found: Finding) -> str:

@@ -8,7 +8,7 @@ provisioning), and the pods on a new node (claims_ignored, misfits).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..findings import finding
 from ..objects import NodePool, Pod
@@ -32,28 +32,36 @@ from .passing_over import (
     of_daemon_set,
     of_low_priority,
     of_other_scheduler,
+    seen_room,
     too_young,
 )
 from .provisioning_requests import passed_over
 
+NOWHERE: Mapping[tuple[str, str], str] = {}
 GROUPS_OF_CLUSTER_AUTOSCALER = frozenset({"Cluster Autoscaler", "Cluster API"})
 
 
 def obstacles(
-    view: ClusterView, autoscaler: Autoscaler | None, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit] = ()
+    view: ClusterView,
+    autoscaler: Autoscaler | None,
+    group: NodeGroup,
+    pods: Sequence[Pod],
+    fits: Sequence[Fit] = (),
+    placed: Mapping[tuple[str, str], str] = NOWHERE,
 ) -> tuple[Obstacle, ...]:
     """All obstacles, in order; () where the autoscaler would make a node of the group for these pods.
 
     `pods` may be ones of the view or ones to come. `fits` is what a simulation says of them on the group's templates, one entry a
-    template; without it nothing is said of resources and devices beyond what a look at the objects tells. Cost: linear in pods, nodes and
-    NodeClaims.
+    template; without it nothing is said of resources and devices beyond what a look at the objects tells. `placed` are pods that a
+    simulation puts on nodes that are there, by key, with the node. Cost: linear in pods, nodes and NodeClaims; with nodes on their way and
+    at most 20 pods these are played on them.
     """
     if not pods:
         return ()
     pods = tuple(pods)
     serving = autoscaler.settings if autoscaler is not None and autoscaler.kind == "Cluster Autoscaler" else None
     held = _once(view, "held before", autoscaler, pods, lambda: held_before(view, pods, serving))
-    return (*held, *_met(view, autoscaler, group, pods, fits))
+    return (*held, *_met(view, autoscaler, group, pods, fits, placed))
 
 
 def _once(
@@ -64,7 +72,12 @@ def _once(
 
 
 def _met(
-    view: ClusterView, autoscaler: Autoscaler | None, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
+    view: ClusterView,
+    autoscaler: Autoscaler | None,
+    group: NodeGroup,
+    pods: tuple[Pod, ...],
+    fits: Sequence[Fit],
+    placed: Mapping[tuple[str, str], str],
 ) -> Iterator[Obstacle]:
     if autoscaler is None:
         yield Obstacle(finding("NO_AUTOSCALER"), "likely", "an autoscaler, or nodes that somebody adds", len(pods), len(pods))
@@ -72,9 +85,9 @@ def _met(
     yield from _asleep(autoscaler, len(pods))
     yield from _not_its_group(view, autoscaler, group, len(pods))
     if autoscaler.kind == "Karpenter":
-        yield from _karpenter(view, autoscaler, group, pods, fits)
+        yield from _karpenter(view, autoscaler, group, pods, fits, placed)
     else:
-        yield from _cluster_autoscaler(view, autoscaler, group, pods, fits)
+        yield from _cluster_autoscaler(view, autoscaler, group, pods, fits, placed)
 
 
 def _asleep(autoscaler: Autoscaler, pods: int) -> Iterator[Obstacle]:
@@ -103,7 +116,12 @@ def _not_its_group(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, 
 
 
 def _cluster_autoscaler(
-    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
+    view: ClusterView,
+    autoscaler: Autoscaler,
+    group: NodeGroup,
+    pods: tuple[Pod, ...],
+    fits: Sequence[Fit],
+    placed: Mapping[tuple[str, str], str],
 ) -> Iterator[Obstacle]:
     settings, said, count = autoscaler.settings, status(view), len(pods)
     bypassed = bypassed_schedulers(settings)
@@ -121,8 +139,9 @@ def _cluster_autoscaler(
     yield from growing.cluster_wide(said, count)
     yield from _once(view, "kept", autoscaler, pods, kept)
     yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
+    yield from concerning(pods, seen_room(placed))
     known = said.group(group.name) if said is not None else None
-    yield from on_the_way.absorbed(view, group, known, count, fits, settings)
+    yield from on_the_way.absorbed(view, group, known, pods, fits, settings)
     yield from _once(view, "helped", autoscaler, pods, helped)
     yield from growing.node_limit(view, settings, count)
     yield from growing.of_group(view, group, said, settings, pods)
@@ -139,7 +158,12 @@ def _cluster_autoscaler(
 
 
 def _karpenter(
-    view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]
+    view: ClusterView,
+    autoscaler: Autoscaler,
+    group: NodeGroup,
+    pods: tuple[Pod, ...],
+    fits: Sequence[Fit],
+    placed: Mapping[tuple[str, str], str],
 ) -> Iterator[Obstacle]:
     count = len(pods)
 
@@ -152,8 +176,9 @@ def _karpenter(
         yield from provisioning.left_out(view, pool, count)
     yield from _once(view, "claims", autoscaler, pods, lambda: concerning(pods, claims_ignored(view, autoscaler)))
     yield from concerning(pods, feature_ignored(view, autoscaler, group.templates))
+    yield from concerning(pods, seen_room(placed))
     if pool is not None:
-        yield from provisioning.in_flight(view, pool, count, fits)
+        yield from provisioning.in_flight(view, pool, group, pods, fits)
         yield from provisioning.limits(view, pool, group, count)
         yield from all_of(pods, provisioning.untolerated(pool), provisioning.incompatible(pool))
     yield from all_of(pods, volume_elsewhere(view, group.templates), provisioning.unknown_devices(view, pool, group, pods))

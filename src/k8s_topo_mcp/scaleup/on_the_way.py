@@ -14,19 +14,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..findings import Finding, finding
-from ..objects import Node, ResourceSlice, Taint
+from ..objects import Node, Pod, ResourceSlice, Taint
 from ..objects.autoscaler_status import GroupStatus
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .fit import Fit
+from .node_counts import MOST_NODES
 from .node_group import NodeGroup
-from .obstacle import Certainty, Obstacle
+from .obstacle import Obstacle
 from .settings import Settings
+from .simulation import simulate
 from .template import NodeTemplate
 
 STARTUP_PREFIXES = ("ignore-taint.cluster-autoscaler.kubernetes.io/", "startup-taint.cluster-autoscaler.kubernetes.io/")
 CONDITION_PREFIX = "node.kubernetes.io/"
 NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
+
+
+MOST_PLAYED = 20
+"""More pods than that aren't played: each has to be placed anew on all nodes after every one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,22 +119,39 @@ def whole_pools(slices: Iterable[ResourceSlice]) -> Mapping[str, int]:
 
 
 def absorbed(
-    view: ClusterView, group: NodeGroup, status: GroupStatus | None, pods: int, fits: Sequence[Fit], settings: Settings
+    view: ClusterView, group: NodeGroup, status: GroupStatus | None, pods: Sequence[Pod], fits: Sequence[Fit], settings: Settings
 ) -> tuple[Obstacle, ...]:
     """What the nodes on the way take of the pods: young nodes by name, the others by number."""
     young = young_nodes(view, group, settings)
     upcoming = upcoming_count(group, status, young)
     if not upcoming:
         return ()
-    each = max((entry.pods for entry in fits), default=None)
-    if each == 0:
+    room = room_on(view, group, pods, fits, upcoming)
+    if room == 0:
         return ()
-    room = pods if each is None else min(pods, upcoming * each)
-    certainty: Certainty = "likely" if each is None else "certain"
+    taken, certainty = (len(pods), "likely") if room is None else (min(len(pods), room), "certain")
     named = young[:upcoming]
-    found = [Obstacle(entry.finding, certainty, entry.removed_by, room, pods) for entry in named]
+    found = [Obstacle(entry.finding, certainty, entry.removed_by, taken, len(pods)) for entry in named]
     if upcoming > len(named):
-        rest = upcoming - len(named)
-        why = finding("NODES_UPCOMING", group.ref, "", group=group.name, upcoming=rest, room="" if each is None else str(upcoming * each))
-        found.append(Obstacle(why, certainty, "these nodes' arrival, or the end of the time that is allowed for it", room, pods))
+        shown = "" if room is None else str(room)
+        why = finding("NODES_UPCOMING", group.ref, "", group=group.name, upcoming=upcoming - len(named), room=shown)
+        arrival = "these nodes' arrival, or the end of the time that is allowed for it"
+        found.append(Obstacle(why, certainty, arrival, taken, len(pods)))
     return tuple(found)
+
+
+def room_on(view: ClusterView, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit], nodes: int) -> int | None:
+    """How many of the pods so many nodes of the group on their way take: counted where that was done, else played as the scheduler would.
+    None where nothing was simulated, or the pods are too many to be played here."""
+    if not fits:
+        return None
+    if not any(entry.any for entry in fits):
+        return 0
+    counted = [entry.each for entry in fits if entry.each is not None]
+    if counted:
+        return max(counted) * nodes
+    best = max(range(len(group.templates)), key=lambda number: fits[number].pods if number < len(fits) else 0, default=None)
+    if best is None or len(pods) > MOST_PLAYED or any(view.current(pod) is None for pod in pods):
+        return None
+    played = simulate(view, pods, [(group.templates[best], min(nodes, MOST_NODES))])
+    return sum(1 for outcome in played.outcomes if outcome.on_new)

@@ -9,7 +9,7 @@ DaemonSet, and not avoiding nodes of Karpenter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..findings import Finding, finding
@@ -109,6 +109,19 @@ def of_daemon_set(pod: Pod) -> Passed | None:
         return None
     found = finding("AUTOSCALER_SKIPS_DAEMON", pod.ref, "metadata.ownerReferences", owner=f"DaemonSet {controller.name}")
     return Passed(found, "certain", "nothing: such pods run on nodes that are there for others")
+
+
+def seen_room(placed: Mapping[tuple[str, str], str]) -> Check:
+    """Pods that fit on nodes that are there, by key, with the node: both autoscalers try these first, whatever the scheduler last said."""
+
+    def check(pod: Pod) -> Passed | None:
+        node = placed.get(pod.key)
+        if node is None:
+            return None
+        found = finding("AUTOSCALER_SEES_ROOM", pod.ref, "", nodes=node)
+        return Passed(found, "likely", f"the scheduler's next attempt, unless it sees {node} in another way")
+
+    return check
 
 
 def too_young(view: ClusterView, settings: Settings) -> Check:

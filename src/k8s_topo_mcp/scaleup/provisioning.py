@@ -20,7 +20,8 @@ from .events import newest_on_pod, with_reason
 from .fit import Fit
 from .misfits import no_device_model, told_devices
 from .node_group import NodeGroup
-from .obstacle import Certainty, Obstacle
+from .obstacle import Obstacle
+from .on_the_way import room_on
 from .passing_over import Check, Passed, nobody
 
 RECENT = 600.0
@@ -81,25 +82,19 @@ def _repair(pool: NodePool, condition: str) -> str:
 # --- nodes on the way -------------------------------------------------------------------------------------------------------------
 
 
-def in_flight(view: ClusterView, pool: NodePool, pods: int, fits: Sequence[Fit]) -> Iterator[Obstacle]:
+def in_flight(view: ClusterView, pool: NodePool, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> Iterator[Obstacle]:
     """NodeClaims of the NodePool that aren't initialized: Karpenter counts on them before it makes another."""
     claims = [entry for entry in _claims(view).get(pool.name, ()) if entry.metadata.deleted is None and waits_for(entry)]
-    each = max((entry.pods for entry in fits), default=None)
-    if not claims or each == 0:
+    room = room_on(view, group, pods, fits, len(claims)) if claims else 0
+    if room == 0:
         return
     first = claims[0]
-    room = pods if each is None else min(pods, each * len(claims))
-    certainty: Certainty = "likely" if each is None else "certain"
+    taken, certainty = (len(pods), "likely") if room is None else (min(len(pods), room), "certain")
     names = f"NodeClaim {first.name}" if len(claims) == 1 else f"{len(claims)} NodeClaims, such as {first.name},"
-    why = finding(
-        "NODE_CLAIM_IN_FLIGHT",
-        first.ref,
-        "status.conditions",
-        node_claims=names,
-        waits=waits_for(first),
-        age=_age(view, first.metadata.created),
-    )
-    yield Obstacle(why, certainty, f"{waits_for(first)} of {first.name}", room, pods)
+    waits = waits_for(first)
+    age = _age(view, first.metadata.created)
+    why = finding("NODE_CLAIM_IN_FLIGHT", first.ref, "status.conditions", node_claims=names, waits=waits, age=age)
+    yield Obstacle(why, certainty, f"{waits} of {first.name}", taken, len(pods))
 
 
 def _claims(view: ClusterView) -> Mapping[str, tuple[NodeClaim, ...]]:
