@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..objects import Node, Pod
-from ..scaleup.fit import Fit
-from ..scaleup.new_nodes import with_nodes
 from ..scaleup.node_counts import NodeCounts, node_counts
 from ..scaleup.node_group import NodeGroup
-from ..scaleup.on_new_nodes import OnNewNode, on_new_node
+from ..scaleup.on_new_nodes import OnNewNode
 from ..scaleup.simulation import Simulation, simulate
 from ..scaleup.survey import survey
 from ..scaleup.template import NodeTemplate
@@ -98,35 +96,13 @@ def scaling(
                 vain.append(template)
         if not enough:
             options += _with_changes(simulation, refused)
-    ordered = sorted(options, key=_rank)
-    return Scaling(simulation, refused, counts, tuple(ordered[:MOST_OPTIONS]), tuple(vain))
-
-
-def fits(view: ClusterView, group: NodeGroup, pods: Sequence[Pod]) -> tuple[Fit, ...]:
-    """What one new node of each template of a group does for pods that wait, as the obstacles of autoscalers ask it."""
-    return tuple(_fit(view, template, pods) for template in group.templates) if pods else ()
-
-
-def _fit(view: ClusterView, template: NodeTemplate, pods: Sequence[Pod]) -> Fit:
-    new = with_nodes(view, ((template, 1),))
-    on = on_new_node(new.view, pods[0], template, new.of(0)[0])
-    if on.verdict == "unknown":
-        return Fit(template.name, 0, unknown=on.why)
-    if on.verdict == "refused":
-        cause = find_cause(new.view, on.placement)
-        return Fit(template.name, 0, () if cause is None else (cause.finding,))
-    if len(pods) == 1:
-        return Fit(template.name, 1)
-    played = simulate(view, pods, ((template, 1),))
-    return Fit(template.name, max(1, sum(outcome.on_new for outcome in played.outcomes)))
+    changed = [option for option in options if option.change is not None]
+    plain = sorted((option for option in options if option.change is None), key=lambda option: option.counts.scheduler or 0)
+    return Scaling(simulation, refused, counts, (*plain[: MOST_OPTIONS - len(changed)], *changed), tuple(vain))
 
 
 def _does(counts: NodeCounts) -> bool:
     return counts.scheduler is not None and counts.scheduler > 0
-
-
-def _rank(option: Option) -> tuple[bool, int]:
-    return option.change is not None, option.counts.scheduler or 0
 
 
 def _option(simulation: Simulation, counts: NodeCounts, group: NodeGroup | None, change: Change | None = None) -> Option:
@@ -180,7 +156,7 @@ def _with_changes(simulation: Simulation, refused: Iterable[Refused]) -> Iterato
             edited = simulation.base.with_edits(*made.all_edits)
             pods = tuple(edited.current(pod) or pod for pod in simulation.pods)
             counts = node_counts(edited, pods, entry.template)
-            if _does(counts):
+            if counts.scheduler is not None:  # also where no new node is needed then
                 told += 1
                 played = simulate(edited, pods, ((entry.template, counts.scheduler or 0),))
                 yield Option(entry.template, None, counts, made, played)

@@ -11,7 +11,7 @@ POD_ANSWER = 350
 """What an answer about one pod should cost; more only when there is more to say."""
 ANSWER = 1_500
 """What no answer exceeds, whatever the size of the cluster."""
-CATALOGUE = 2_500
+CATALOGUE = 3_300
 """What the whole list of tools, schemas included, may cost."""
 
 

@@ -67,7 +67,7 @@ def audit(
                 finding("NO_NODE_GROUP"), "likely", "a node group that this tool is told of, or can see", len(pods), len(pods)
             )
             rows.append(Readiness(wish, pods, None, None, "no", (nowhere,)))
-        rows += [_row(view, wish, pods, group, serving(view, group, found), simulate) for group in groups]
+        rows += [readiness(view, wish, pods, group, serving(view, group, found), simulate) for group in groups]
     return tuple(rows)
 
 
@@ -89,7 +89,7 @@ def serving(view: ClusterView, group: NodeGroup, found: Sequence[Autoscaler]) ->
     return next((entry for entry in found if entry.kind == wanted), found[0] if len(found) == 1 else None)
 
 
-def _row(
+def readiness(
     view: ClusterView,
     wish: DeviceDemand,
     pods: tuple[Pod, ...],
@@ -97,6 +97,7 @@ def _row(
     autoscaler: Autoscaler | None,
     simulate: Simulate | None,
 ) -> Readiness:
+    """One wish and one group."""
     fits = simulate(group, pods[:1]) if simulate is not None else ()
     met = [entry for entry in obstacles(view, autoscaler, group, pods[:1], fits) if entry.finding.code in LASTING]
     missing = tuple(replace(entry, pods=len(pods), of=len(pods)) for entry in (*met, *_unlike(view, group, autoscaler, wish)))

@@ -18,22 +18,20 @@ _COUNTED = re.compile(r"\s*(?:(?P<before>\d+)\s*(?:[x×]\s*|\s))?(?P<name>\S+?)(
 class Addition(Part):
     """Nodes to imagine: a shape ("p5.48xlarge"), a node group or NodePool, or a Node of `template`."""
 
-    shape: str | None = None
-    group: str | None = None
+    shape: str = ""
+    group: str = ""
     count: int = Field(default=1, ge=1, le=MOST_NODES)
 
     @property
     def name(self) -> str:
         """What was asked for."""
-        return self.shape or self.group or ""
+        return self.shape or self.group
 
 
 class Input(Arguments):
     """Which nodes to imagine, and for which pods."""
 
-    add: tuple[Addition, ...] = Field(
-        default=(), description='[{"shape":"p5.48xlarge","count":2}] or [{"group":"gpu-pool"}]; without it every known group is tried'
-    )
+    add: tuple[Addition, ...] = Field(default=(), description="shape: a machine type; group: a node group, NodePool or name in template")
     pods: tuple[str, ...] = Field(default=(), description='"namespace/name" each; default: all pods that wait')
     manifest: str | None = Field(default=None, description="YAML of a Pod or workload that need not exist")
     template: str | None = Field(default=None, description="YAML of a Node with its ResourceSlices, of instance types or pools, for add")

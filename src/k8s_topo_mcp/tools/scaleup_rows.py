@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from k8s_topo_mcp.diagnosis.scaling import Option, fits, scaling
+from k8s_topo_mcp.diagnosis.scaling import Option, scaling
 from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.rendering import clean
-from k8s_topo_mcp.scaleup.audit import LASTING, serving
+from k8s_topo_mcp.scaleup.audit import Readiness, readiness, serving
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
+from k8s_topo_mcp.scaleup.demand import DeviceDemand
+from k8s_topo_mcp.scaleup.fit import fits_of
 from k8s_topo_mcp.scaleup.gang_gap import gang_gap
 from k8s_topo_mcp.scaleup.node_counts import NodeCounts
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
@@ -84,7 +86,7 @@ def scalers(view: ClusterView, groups: Sequence[NodeGroup], pods: Sequence[Pod])
 
 
 def _of_group(view: ClusterView, group: NodeGroup, found: Autoscaler | None, pods: Sequence[Pod]) -> Scaler:
-    met = obstacles(view, found, group, pods, fits(view, group, pods))
+    met = obstacles(view, found, group, pods, fits_of(view, group, pods))
     own = Scaler(kind="no autoscaler of it is seen") if found is None else _scaler(found)
     return own.model_copy(
         update={
@@ -124,21 +126,20 @@ def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
     )
 
 
-def wish_row(view: ClusterView, what: str, pods: tuple[Pod, ...], groups: Sequence[NodeGroup]) -> WishRow:
+def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], groups: Sequence[NodeGroup]) -> WishRow:
     """Pods that ask alike: what would start them, and who could make it."""
     others = [(template, group) for group in groups for template in group.templates]
     found = scaling(view, pods, (), others)
     doing = [option for option in found.options if option.group is not None]
     known = autoscalers(view)
     ready: list[str] = []
-    nearest: tuple[NodeGroup, tuple[Obstacle, ...]] | None = None
+    nearest: Readiness | None = None
     for group in dict.fromkeys([option.group for option in doing if option.group is not None] or groups):
-        met = obstacles(view, serving(view, group, known), group, pods, fits(view, group, pods[:1]))
-        missing = tuple(entry for entry in met if entry.finding.code in LASTING)
-        if not missing:
+        entry = readiness(view, wish, pods, group, serving(view, group, known), lambda group, pods: fits_of(view, group, pods))
+        if entry.ready == "yes":
             ready.append(group.name)
-        if nearest is None or len(missing) < len(nearest[1]):
-            nearest = (group, missing)
+        if nearest is None or len(entry.missing) < len(nearest.missing):
+            nearest = entry
     lacking = bool(known) and nearest is not None and not ready
     refused = next((entry for entry in found.refused if entry.cause is not None), None)
     why = (
@@ -147,12 +148,12 @@ def wish_row(view: ClusterView, what: str, pods: tuple[Pod, ...], groups: Sequen
         else "; ".join(wording.wanted_and_found(refused.cause.finding, refused.cause))
     )
     return WishRow(
-        what=clean(what, 120),
+        what=clean(str(wish), 120),
         pods=len(pods),
         example=clean(pods[0].full_name, 120),
         would_do=tuple(would_do(option, len(pods)) for option in doing[:2]),
         why=clean(why, 240) or None,
         ready=tuple(clean(name, 80) for name in ready[:4]),
-        missing_at=clean(nearest[0].name, 80) if nearest is not None and lacking else None,
-        missing=tuple(obstacle(entry) for entry in nearest[1][:2]) if nearest is not None and lacking else (),
+        missing_at=clean(nearest.group.name, 80) if nearest is not None and nearest.group is not None and lacking else None,
+        missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if nearest is not None and lacking else (),
     )

@@ -66,7 +66,7 @@ def text(output: Output) -> str:
         _refusal(block, entry)
     for row in output.wishes:
         block.row(f"{row.pods} pods" if row.pods > 1 else "1 pod", *_wish(row))
-    block.section("what would do (each simulated)", [_option(entry) for entry in output.would_do])
+    block.section("what would do (each simulated)", [_option(entry, output.asked.pods > 1) for entry in output.would_do])
     if output.no_use:
         block.row("no use", f"{fold(output.no_use)} (simulated)")
     if output.gap is not None:
@@ -78,7 +78,7 @@ def text(output: Output) -> str:
     block.row("known from", *dict.fromkeys(line for added in output.added for line in added.known_from))
     unknown = list(dict.fromkeys(line for added in output.added for line in added.unknown))
     if unknown:
-        block.row("unknown", f"until a new node is there: the value of {fold(unknown)}")
+        block.row("unknown", f"until a new node is there: the value of label {fold(unknown)}")
     block.row("assumes", *output.assumptions)
     if output.cursor:
         block.row("more", f'cursor="{output.cursor}"')
@@ -198,17 +198,25 @@ def _refusal(block: Block, entry: NotStarting) -> None:
     blocker_facts(block, blocker)
 
 
-def _option(entry: WouldDo) -> tuple[str, str]:
+def _option(entry: WouldDo, several: bool = True) -> tuple[str, str]:
     change = f", if {entry.change}" if entry.change else ""
     group = f" ({entry.group})" if entry.group else ""
     left = f" · {entry.left_over}" if entry.left_over else ""
+    if not entry.needed.sure:
+        return f"no new node{change}", "all start" if several else "starts"
     many = entry.needed.at_least if entry.needed.at_least != entry.needed.sure else None
-    return f"{entry.needed.sure} × {entry.name}{group}{change}", f"all start{f' (perhaps {many})' if many else ''}{left}"
+    return (
+        f"{entry.needed.sure} × {entry.name}{group}{change}",
+        f"{'all start' if several else 'starts'}{f' (perhaps {many})' if many else ''}{left}",
+    )
 
 
 def _wish(row: WishRow) -> list[str]:
     """What the pods ask, what starts them, and who could make it."""
-    do = "; ".join(": ".join(_option(entry)) for entry in row.would_do) or f"no known group starts them{f': {row.why}' if row.why else ''}"
+    do = (
+        "; ".join(": ".join(_option(entry, row.pods > 1)) for entry in row.would_do)
+        or f"no known group starts them{f': {row.why}' if row.why else ''}"
+    )
     lines = [f"like {row.example} · {row.what}", do]
     if row.ready:
         lines.append(f"an autoscaler can make nodes of {', '.join(row.ready)}")

@@ -58,6 +58,10 @@ def _compact(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Schema:
     kept = {key: value for key, value in schema.items() if key != "title" and not (key == "default" and value is None)}
     if isinstance(kept.get("items"), dict):
         kept["items"] = _compact(cast(Schema, kept["items"]), root)
+    if isinstance(kept.get("properties"), dict):  # an object within an argument: its class's words are for readers of the code
+        kept.pop("description", None)
+        own = cast(Mapping[str, Schema], kept["properties"])
+        kept["properties"] = {name: _compact(value, root) for name, value in own.items()}
     if "enum" in kept:
         kept.pop("type", None)
     return kept

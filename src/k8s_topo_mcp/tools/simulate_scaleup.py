@@ -102,7 +102,7 @@ def _audit(view: ClusterView, question: Input, asked: Question, groups: Sequence
     return Output(
         verdict="audit",
         asked=_pods(asked),
-        wishes=tuple(scaleup_rows.wish_row(view, str(wish), pods, groups) for wish, pods in shown),
+        wishes=tuple(scaleup_rows.wish_row(view, wish, pods, groups) for wish, pods in shown),
         groups=len(groups),
         autoscalers=scaleup_rows.seen(view),
         assumptions=tuple(clean(text, 200) for text in asked.notes),
@@ -266,7 +266,7 @@ def _added(found: Scaling, number: int) -> Added:
         needed=scaleup_rows.counts(counts, len(simulation.pods)) if counts is not None else None,
         left_over=scaleup_text.left_over(simulation.left_over[number]) if starts else None,
         known_from=_known_from(template),
-        unknown=tuple(clean(f"label {key}", 120) for key in sorted(template.unpredictable - {HOSTNAME})),
+        unknown=tuple(clean(key, 120) for key in sorted(template.unpredictable - {HOSTNAME})),
     )
 
 
