@@ -135,7 +135,7 @@ def shake(changing: Changing, dice: random.Random) -> None:
 
 def test_answers_of_a_watched_cluster_are_those_of_a_fresh_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("k8s_topo_mcp.view.kinds.FEW_CHANGES", 0)  # however small the cluster is
-    monkeypatch.setattr("k8s_topo_mcp.dra.problem.FEW_CHANGES", 0)
+    monkeypatch.setattr("k8s_topo_mcp.dra.inventory.FEW_CHANGES", 0)
     monkeypatch.setattr(churning, "_now", lambda: "2026-11-30T00:00:00Z")
     changing, of, dice = Changing(read(DEMO).store), release("1.37"), random.Random(2)
     churn = churning.Churn(changing, 1.0, 1)  # type: ignore[arg-type]  # all that it asks of a server

@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import TypeAlias
 
 from ..dra.funnel import slices_of
+from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
-from ..dra.problem import PoolKey, TargetNode, kept_for
+from ..dra.problem import TargetNode
 from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView, derived
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim, users_of_claims

@@ -11,12 +11,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from ..view import derived
 from .attempt import attempt
 from .attributes import readers_of
+from .inventory import kept_for
 from .node_classes import ClassKey, NodeClasses
 from .outcome import Aborted, Allocated, Outcome, Unallocatable, Unknown
 from .pool_orders import orders
 from .pools import Pool
 from .prepared import Prepared, chains_of, pools_of, prepare
-from .problem import AllocationProblem, InUse, TargetNode, kept_for
+from .problem import AllocationProblem, InUse, TargetNode
 from .results import moved_allocation
 from .search import STEP_BOUND
 

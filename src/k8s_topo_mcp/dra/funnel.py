@@ -16,9 +16,10 @@ from typing import Literal
 from ..cel import CompileError
 from ..objects import Device, DeviceId, ExactRequest, ResourceSlice
 from .capacity import NotRepresentable, arithmetic_of, shortage
+from .inventory import kept_for
 from .pools import Pool
 from .prepared import Prepared, pools_of
-from .problem import TargetNode, kept_for
+from .problem import TargetNode
 from .selectors import Verdict, chain, chain_verdicts, conjunct_verdicts
 from .taints import blocking_taint
 

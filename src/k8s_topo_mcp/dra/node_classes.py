@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from operator import is_
 from typing import Any
 
@@ -19,9 +20,10 @@ from ..view import derived
 from .attributes import Found, Reader, readers_of
 from .constraints import SCALARS
 from .counters import consumption_key
+from .inventory import kept_for
 from .pools import Pool
 from .prepared import Prepared, pools_of
-from .problem import AllocationProblem, InUse, TargetNode, kept_for
+from .problem import AllocationProblem, InUse, TargetNode
 from .selectors import SelectorChain, chain_verdicts
 
 ClassKey = Hashable
@@ -41,12 +43,18 @@ class _Known:
 
     pools: dict[int, tuple[Pool, Hashable, bool]] = field(default_factory=dict[int, tuple[Pool, Hashable, bool]])
     numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    _next: Iterator[int] = field(default_factory=count)
     patterns: dict[int, tuple[Sequence[Pool], Hashable]] = field(default_factory=dict[int, tuple[Sequence[Pool], Hashable]])
     nodes: dict[tuple[int, bool], tuple[Sequence[Pool], tuple[frozenset[str], ...], int]] = field(
         default_factory=dict[tuple[int, bool], tuple[Sequence[Pool], tuple[frozenset[str], ...], int]]
     )
     rounds: dict[bool, _Round] = field(default_factory=dict[bool, "_Round"])
     outcomes: dict[Hashable, dict[Hashable, Any]] = field(default_factory=dict[Hashable, dict[Hashable, Any]])
+
+    def number(self, key: Hashable) -> int:
+        """The key's own number, whichever of several threads asks for it first: none is given twice."""
+        found = self.numbers.get(key)
+        return self.numbers.setdefault(key, next(self._next)) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class NodeClasses:
         key, local = self._key(pools, node)
         if not local:
             return key, False
-        number = self._known.numbers.setdefault(("class", key), len(self._known.numbers))
+        number = self._known.number(("class", key))
         if not self._shares:
             self._known.nodes[state] = (pools, held, number)
         return number, True
@@ -136,11 +144,7 @@ class NodeClasses:
             if known is None or known[0] is not pool:
                 key = self._static(pool)
                 local = key is not None
-                known = self._known.pools[id(pool)] = (
-                    pool,
-                    self._known.numbers.setdefault(key, len(self._known.numbers)) if local else None,
-                    local,
-                )
+                known = self._known.pools[id(pool)] = (pool, self._known.number(key) if local else None, local)
             if known[2]:
                 parts.append(known[1])
                 parts.append(self._use(pool))
@@ -161,10 +165,7 @@ class NodeClasses:
         known = self._known.patterns.get(id(pools))
         if known is None or known[0] is not pools:
             pattern = _pattern(pools, self._readers)
-            known = self._known.patterns[id(pools)] = (
-                pools,
-                self._known.numbers.setdefault(("pattern", pattern), len(self._known.numbers)),
-            )
+            known = self._known.patterns[id(pools)] = (pools, self._known.number(("pattern", pattern)))
         return known[1]
 
     def _static(self, pool: Pool) -> Hashable:
