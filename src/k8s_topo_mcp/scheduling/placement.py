@@ -19,7 +19,7 @@ from ..findings import Finding
 from ..objects import Node, Pod
 from ..view import ClusterView, derived
 from ..view.indices import nodes_nominated
-from . import dynamic_resources, node_affinity
+from . import dynamic_resources, node_affinity, node_ports
 from .assumed import Assumed
 from .filters import Filters, Refusals, filters_for
 from .node_info import NodeInfo, differing, info_of, node_infos
@@ -179,7 +179,7 @@ def target(node: Node) -> TargetNode:
 
 def targets_of(view: ClusterView) -> tuple[TargetNode, ...]:
     """All nodes as the allocator sees them, in the order of the cluster."""
-    return view.memo("targets", lambda: tuple([target(node) for node in view.all(Node)]))
+    return view.each(Node, target)
 
 
 def place(view: ClusterView, pod: Pod, only: tuple[Node, ...] | None = None, assumed: Assumed | None = None) -> Placement:
@@ -237,13 +237,22 @@ def _refused_by_each(view: ClusterView, filters: Filters, own: Hashable) -> Mapp
         found = {name: filters.against(info.node) for name, info in infos.items()}
     else:
         found = dict(before.refused)
-        for name in {*differing(before.infos, infos), *nominated, *before.nominated}:
+        others = differing(before.infos, infos)
+        if not node_ports.host_ports(filters.pod):
+            others = [name for name in others if name not in infos or not _as_full(before.infos.get(name), infos[name])]
+        for name in {*others, *nominated, *before.nominated}:
             found.pop(name, None)
             if name in infos:
                 found[name] = filters.against(infos[name].node)
     carried[question] = _Refused(infos, nominated, found)
     _forget(carried)
     return found
+
+
+def _as_full(before: NodeInfo | None, now: NodeInfo) -> bool:
+    """Whether a node has the same room: of the pods there that is all that the filters read for a pod that doesn't look at others
+    (`relates`) and has no ports of the host. Who refuses it is part of its signature."""
+    return before is not None and before.node is now.node and len(before.pods) == len(now.pods) and before.requested == now.requested
 
 
 @dataclass(frozen=True, slots=True)
