@@ -116,8 +116,10 @@ def stretches(item: ApiObject) -> Iterable[tuple[int, Dated]]:
 
 
 def stretches_with_weight(item: ApiObject) -> Iterable[tuple[int, Dated]]:
-    """The same for what has weight."""
-    return _stretches(item, times_with_weight(item))
+    """The same for what has weight: only for that."""
+    for _ in times_with_weight(item):
+        return _stretches(item, (at for at, _, _, effect in _sayings(item, Effect.OTHER) if effect >= Effect.OTHER))
+    return ()
 
 
 def _stretches(item: ApiObject, moments: Iterable[Timestamp]) -> Iterable[tuple[int, Dated]]:
@@ -131,13 +133,16 @@ def _stretches(item: ApiObject, moments: Iterable[Timestamp]) -> Iterable[tuple[
 
 def stated(item: ApiObject, since: Timestamp, until: Timestamp, least: Effect = Effect.NOTE) -> tuple[FieldChange, ...]:
     """What an object says of its own past, from `since` to `until`, with at least that effect."""
-    weighty = least >= Effect.OTHER
-    said = derived(item, "weighty sayings" if weighty else "sayings", lambda: tuple(_said(item, Effect.OTHER if weighty else Effect.NOTE)))
-    found = [entry for entry in said if since <= entry[0] <= until and entry[3] >= least]
+    found = [entry for entry in _sayings(item, least) if since <= entry[0] <= until and entry[3] >= least]
     if not found:
         return ()
     ref, pool = reference(item), about(item)
     return tuple(FieldChange(ref, field, None, new, effect, at, "timestamps", about=pool) for at, field, new, effect in found)
+
+
+def _sayings(item: ApiObject, least: Effect) -> tuple[Said, ...]:
+    weighty = least >= Effect.OTHER
+    return derived(item, "weighty sayings" if weighty else "sayings", lambda: tuple(_said(item, Effect.OTHER if weighty else Effect.NOTE)))
 
 
 def _said(item: ApiObject, least: Effect) -> Iterator[Said]:
