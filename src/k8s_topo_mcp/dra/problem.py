@@ -79,9 +79,10 @@ class InUse:
         by_pool = dict(self.by_pool)
         gone, come = _names_by_pool(held), _names_by_pool(devices)
         for pool, names in gone.items():
-            left = by_pool.pop(pool, frozenset[str]()) - names | come.get(pool, frozenset())
+            before = by_pool.pop(pool, frozenset[str]())
+            left = before - names | come.get(pool, frozenset())
             if left:
-                by_pool[pool] = left
+                by_pool[pool] = before if left == before else left  # the same object: a claim that changed holds what it held, mostly
         return by_pool
 
     def names_in(self, driver: str, pool: str) -> frozenset[str]:
