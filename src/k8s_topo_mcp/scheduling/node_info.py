@@ -119,8 +119,19 @@ def _info(view: ClusterView, node: Node, placed: Mapping[str, tuple[Pod, ...]], 
     pods = placed.get(name, ())
     info = known.get(name)
     if info is None or info.node is not node or (info.pods is not pods and info.pods != pods):  # pods compare by identity
-        info = known[name] = info_of(node, pods, view.release)
+        if info is not None and _take_the_same(info.pods, pods, view.release):
+            info = known[name] = NodeInfo(node, pods, info.requested, node.allocatable, info.lowest)
+        else:
+            info = known[name] = info_of(node, pods, view.release)
     return info
+
+
+def _take_the_same(before: tuple[Pod, ...], now: tuple[Pod, ...], release: Release) -> bool:
+    """Whether each pod took as much before, with the same priority: then only what it says of itself has changed."""
+    return len(before) == len(now) and all(
+        one is other or (one.priority == other.priority and occupied(one, release) == occupied(other, release))
+        for one, other in zip(before, now, strict=True)
+    )
 
 
 def _known(view: ClusterView) -> dict[str, NodeInfo]:

@@ -197,20 +197,52 @@ def place(view: ClusterView, pod: Pod, only: tuple[Node, ...] | None = None, ass
         plain = {node.name: filters.against(node) for node in nodes}
     outcomes = device_outcomes(devices, nodes, targets, assumed)
     unknown = Unknown(devices.not_modelled) if devices.not_modelled else None
-    placed = {
-        own.name: NodePlacement(
-            node,
-            own,
-            plain[own.name],
-            dynamic_resources.elsewhere(devices, node) if devices.allocated else (),
-            unknown or outcomes.get(own.name),
-        )
-        for node, own in zip(nodes, targets, strict=True)
-    }
+    if devices.allocated or unknown is not None or assumed is not None or only is not None:
+        placed = {
+            own.name: NodePlacement(
+                node,
+                own,
+                plain[own.name],
+                dynamic_resources.elsewhere(devices, node) if devices.allocated else (),
+                unknown or outcomes.get(own.name),
+            )
+            for node, own in zip(nodes, targets, strict=True)
+        }
+    else:
+        placed = _placed(view, pod, nodes, targets, plain, outcomes)
     # Missing claims are met before scheduling begins, missing classes after the volumes.
     first = refused is None or (bool(devices.findings) and devices.findings[0].code != "CLASS_MISSING")
     findings, message = (devices.findings, devices.message) if first or refused is None else ((refused[0],), refused[1])
     return Placement(pod, filters, devices, findings, message, placed, unchecked(view, pod), unread(view, pod))
+
+
+def _placed(
+    view: ClusterView,
+    pod: Pod,
+    nodes: Sequence[Node],
+    targets: Sequence[TargetNode],
+    plain: Mapping[str, Refusals],
+    outcomes: Mapping[str, Outcome],
+) -> Mapping[str, NodePlacement]:
+    """The placements of a pod with nothing allocated; those of an earlier view for a pod of its signature where nothing is another."""
+    carried = view.carried(Node, _nothing_placed)
+    question = signature(view, pod)
+    before = carried.pop(question, {})
+    placed: dict[str, NodePlacement] = {}
+    for node, own in zip(nodes, targets, strict=True):
+        name = own.name
+        refused, outcome, known = plain[name], outcomes.get(name), before.get(name)
+        if known is not None and known.node is node and known.plain is refused and known.outcome is outcome:
+            placed[name] = known
+        else:
+            placed[name] = NodePlacement(node, own, refused, (), outcome)
+    carried[question] = placed
+    _forget(carried)
+    return placed
+
+
+def _nothing_placed(_: tuple[Node, ...]) -> dict[Hashable, dict[str, NodePlacement]]:
+    return {}
 
 
 def _against_all(view: ClusterView, pod: Pod, filters: Filters) -> Mapping[str, Refusals]:
