@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from k8s_topo_mcp.dra.allocation import allocate, allocate_in_every_order
+from k8s_topo_mcp.dra.inventory import Inventory
 from k8s_topo_mcp.dra.outcome import Aborted, Allocated, Outcome, Unallocatable, Unknown
-from k8s_topo_mcp.dra.problem import AllocationProblem, InUse, Inventory, TargetNode
+from k8s_topo_mcp.dra.problem import AllocationProblem, InUse, TargetNode
 from k8s_topo_mcp.dra.variants import variant, variant_named
 from k8s_topo_mcp.objects import Allocation, DeviceId, Quantity
 from k8s_topo_mcp.objects.resource import decode_claim, decode_class

@@ -8,10 +8,11 @@ from itertools import islice
 
 import pytest
 
+from k8s_topo_mcp.dra import inventory as inventory_module
 from k8s_topo_mcp.dra import node_classes
-from k8s_topo_mcp.dra import problem as problem_module
 from k8s_topo_mcp.dra.allocation import allocate, allocate_each, node_groups
-from k8s_topo_mcp.dra.problem import AllocationProblem, InUse, Inventory, TargetNode
+from k8s_topo_mcp.dra.inventory import Inventory
+from k8s_topo_mcp.dra.problem import AllocationProblem, InUse, TargetNode
 from k8s_topo_mcp.objects import DeviceId, DeviceTaint, ResourceSlice
 
 from ..conformance.comparison import problem_of, spell
@@ -79,7 +80,7 @@ def later(inventory: Inventory, draw: random.Random) -> tuple[ResourceSlice, ...
 
 @pytest.mark.parametrize("minor", ["1.34", "1.35", "1.36", "1.37"])
 def test_slices_that_change_give_what_they_would_give_anew(minor: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(problem_module, "FEW_CHANGES", 0)  # however many
+    monkeypatch.setattr(inventory_module, "FEW_CHANGES", 0)  # however many
     number = int(minor.partition(".")[2])
     compared = 0
     for seed, row in enumerate(islice(problems(78, minor), 60)):
@@ -112,3 +113,19 @@ def test_what_is_passed_on_does_not_grow_with_every_slice_that_ever_was() -> Non
         kept = problem.inventory.passed_on.get("node classes", {})
         pools.append(sum(len(entry.pools) + len(entry.nodes) for entry in kept.values()))
     assert max(pools) < 4_000
+
+
+def test_no_two_classes_get_one_number_whatever_another_thread_does_meanwhile() -> None:
+    known = node_classes._Known()
+
+    class Slow:
+        """A key that is hashed while another thread numbers another key."""
+
+        def __hash__(self) -> int:
+            known.number(("another", len(known.numbers)))
+            return 7
+
+    numbers = [known.number(key) for key in (Slow(), Slow(), "mine")]
+    assert known.number("mine") == numbers[-1]
+    assert len(set(known.numbers.values())) == len(known.numbers)
+    assert set(numbers) <= set(known.numbers.values())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks import cluster
 from fault_injection.replay import churn as churning
 from fault_injection.replay.reading import read
 from fault_injection.replay.store import Store
@@ -21,6 +24,7 @@ from k8s_topo_mcp.view.kinds import Key, Kind
 
 DEMO = str(files("k8s_topo_mcp") / "scenes" / "twenty-gpu-nodes")
 NOW = 1_796_000_000.0
+PORT = 8080
 Object = dict[str, Any]
 Kinds = dict[type[ApiObject], Kind]
 
@@ -97,7 +101,7 @@ def shake(changing: Changing, dice: random.Random) -> None:
         assert kept is not None
         return kept.entries[dice.choice(sorted(kept.entries))].value(kept.resource)
 
-    match dice.randrange(8):
+    match dice.randrange(9):
         case 0:
             pod = some("v1", "Pod")
             changing.delete(pod)
@@ -119,6 +123,12 @@ def shake(changing: Changing, dice: random.Random) -> None:
             piece = some("resource.k8s.io/v1", "ResourceSlice")
             piece["spec"]["devices"] = (piece["spec"].get("devices") or [])[1:]
             changing.apply(piece)
+        case 8:  # another pod of that name, as large, that takes a port of its host or leaves it
+            pod = some("v1", "Pod")
+            container = pod["spec"]["containers"][0]
+            if container.pop("ports", None) is None:
+                container["ports"] = [{"containerPort": PORT, "hostPort": PORT}]
+            changing.apply(pod)
         case 6:
             node = some("v1", "Node")
             node["spec"]["unschedulable"] = not node["spec"].get("unschedulable", False)
@@ -133,16 +143,33 @@ def shake(changing: Changing, dice: random.Random) -> None:
             changing.apply(pod)
 
 
-def test_answers_of_a_watched_cluster_are_those_of_a_fresh_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def mixed() -> Iterator[Object]:
+    """A small cluster with pods that wait for several causes: selectors and labels that nothing meets, a port of the host."""
+    yield from cluster.objects(nodes=9, pods=90, pending=0, seed=3, mixed=40)
+    pod = cluster.plain_pod("wants-a-port", "team-0", "wants-a-port", "", 100)
+    pod["spec"].pop("nodeName")
+    pod["spec"]["containers"][0]["ports"] = [{"containerPort": PORT, "hostPort": PORT}]
+    pod["status"] = {"phase": "Pending"}
+    yield pod
+
+
+@pytest.mark.parametrize(("name", "rounds"), [("demo", 16), ("mixed", 8)])
+def test_answers_of_a_watched_cluster_are_those_of_a_fresh_start(
+    name: str, rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("k8s_topo_mcp.view.kinds.FEW_CHANGES", 0)  # however small the cluster is
-    monkeypatch.setattr("k8s_topo_mcp.dra.problem.FEW_CHANGES", 0)
+    monkeypatch.setattr("k8s_topo_mcp.dra.inventory.FEW_CHANGES", 0)
     monkeypatch.setattr(churning, "_now", lambda: "2026-11-30T00:00:00Z")
-    changing, of, dice = Changing(read(DEMO).store), release("1.37"), random.Random(2)
+    source = DEMO
+    if name == "mixed":
+        source = str(tmp_path / "cluster.json")
+        Path(source).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(mixed())}))
+    changing, of, dice = Changing(read(source).store), release("1.37"), random.Random(2)
     churn = churning.Churn(changing, 1.0, 1)  # type: ignore[arg-type]  # all that it asks of a server
     answers(seen(changing.kinds, of))
     compared = different = 0
     before: dict[str, str] = {}
-    for _ in range(16):
+    for _ in range(rounds):
         for _ in range(3):
             churn.step()
         for _ in range(dice.randrange(1, 5)):

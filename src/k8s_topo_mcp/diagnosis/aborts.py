@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..cel import CompileError, EvaluationError
-from ..dra.funnel import Screened, funnel, screened, slices_of
+from ..dra.funnel import funnel
 from ..dra.outcome import Aborted, SelectorFailure
 from ..dra.prepared import Prepared, prepare
 from ..dra.problem import AllocationProblem, TargetNode
@@ -108,16 +108,6 @@ def _selector_cause(
     if not error.key:
         found = finding("CEL_ERROR", about, field, selector=name, expression=expression, error=error.message, device=outcome.device)
         return replace(cause, finding=found)
-    reached = _all_devices(prepared, nodes) if in_class else screened(prepared, nodes, request, failure.index)
-    key = missing_key(prepared, expression, error.key, reached)
+    key = missing_key(prepared, expression, error.key, nodes, request, None if in_class else failure.index)
     found = finding("CEL_KEY_MISSING", about, field, selector=name, expression=expression, key=error.key, having=key.having, of=key.of)
     return replace(cause, finding=found, missing=key)
-
-
-def _all_devices(prepared: Prepared, nodes: Sequence[TargetNode]) -> list[Screened]:
-    """Every device of a usable pool."""
-    return [
-        Screened(device, entry, pool, device.name in prepared.problem.in_use.names_in(pool.driver, pool.name))
-        for pool, entry in slices_of(prepared, nodes)
-        for device in entry.devices
-    ]

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..dra.allocation import allocate
+from ..dra.inventory import Inventory
 from ..dra.outcome import Unallocatable
 from ..dra.prepared import pools_of, prepare
-from ..dra.problem import NOTHING_HELD, AllocationProblem, Inventory, TargetNode
+from ..dra.problem import NOTHING_HELD, AllocationProblem, TargetNode
 from ..objects import ClaimSpec, ResourceClaim, ResourceSlice
 from .groups import attribute_of, kind_of
 

@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import TypeAlias
 
 from ..dra.funnel import slices_of
+from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
-from ..dra.problem import PoolKey, TargetNode, kept_for
+from ..dra.problem import TargetNode
 from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView, derived
-from ..view.indices import consumers_of, holders_of_device, pods_of_claim, users_of_claims
+from ..view.indices import consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
 from .report import Change, Holder
 
 Pair: TypeAlias = tuple[Holder, ResourceClaim]
@@ -51,14 +53,27 @@ def _holder(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...], dev
     return users if len(consumers) == len(claim.reserved_for) and set(consumers) <= set(users) else None, holder
 
 
+_Row: TypeAlias = tuple[tuple[Pod, ...] | None, Pair, tuple[str, str], tuple[int, str]]
+"""The pods that name a claim (`_holder`), its pair, its key, and its place among others: most devices first, then by name."""
+
+
 @dataclass(slots=True, eq=False)
 class _HeldOf:
-    """Who holds what is wanted of a slice, for as long as the slice and what is held of its pool are the same. `pairs`: each with the pods
-    that name the claim (`_holder`)."""
+    """Who holds what is wanted of a slice, for as long as the slice, what is held of its pool and the claims that hold it are the same."""
 
     entry: ResourceSlice
     held: frozenset[str]
-    pairs: list[tuple[tuple[Pod, ...] | None, Pair]]
+    claims: tuple[ResourceClaim, ...]
+    rows: list[_Row]
+
+
+@dataclass(slots=True, eq=False)
+class _Known:
+    """What is known for one question: by the id of a slice who holds it, and the claims in the order in which they were told last, in which
+    nearly all of them still are."""
+
+    slices: dict[int, _HeldOf] = field(default_factory=dict[int, _HeldOf])
+    order: list[ResourceClaim] = field(default_factory=list[ResourceClaim])
 
 
 def holders_among(
@@ -73,36 +88,41 @@ def holders_among(
     What `question` names decides what is wanted; the holders of a slice are kept for it, for as long as no claim on its pool changes.
     """
     by_device, in_use, inventory = holders_of_device(view), prepared.problem.in_use, prepared.problem.inventory
-    kept: dict[int, _HeldOf] = kept_for(inventory.passed_on.setdefault("holders", {}), question, dict)
+    last: _Known = kept_for(inventory.passed_on.setdefault("holders", {}), question, _Known)
+    kept = last.slices
     if inventory.outgrown_by(len(kept)):
         kept.clear()
-    pairs: dict[ResourceClaim, Pair] = {}
+    found_of: dict[ResourceClaim, _Row] = {}
     several: Counter[ResourceClaim] = Counter()
-    users = users_of_claims(view)
+    users, by_pool = users_of_claims(view), view.index(ResourceClaim, pools_held)
 
-    def known(claim: ResourceClaim, devices: int) -> tuple[tuple[Pod, ...] | None, Pair]:
+    def known(claim: ResourceClaim, devices: int) -> _Row:
         seen, holder = _holder(view, claim, users.get(claim.key, ()), devices)
-        return seen, (holder, claim)
+        return seen, (holder, claim), claim.key, (-devices, claim.full_name)
 
     for pool, entry in slices_of(prepared, nodes):
         held = in_use.names_in(pool.driver, pool.name)
         if not held and not in_use.shared:
             continue
-        found = kept.get(id(entry))
-        if found is None or found.entry is not entry or found.held is not held or in_use.shared:
+        found, claims = kept.get(id(entry)), by_pool.get((entry.driver, entry.pool), ())
+        same = found is not None and found.entry is entry and found.held is held and found.claims is claims
+        if found is None or not same or in_use.shared:
             own = Counter(claim for device in wanted(pool, entry) for claim, _ in by_device.get(device, ()))
-            found = kept[id(entry)] = _HeldOf(entry, held, [known(claim, count) for claim, count in own.items()])
-        for place, (seen, pair) in enumerate(found.pairs):
-            holder, claim = pair
-            if seen is None or seen is not users.get(claim.key, ()):
-                _, pair = found.pairs[place] = known(claim, holder.devices)
-            if claim in pairs:
+            found = kept[id(entry)] = _HeldOf(entry, held, claims, [known(claim, count) for claim, count in own.items()])
+        for place, row in enumerate(found.rows):
+            seen, (holder, claim), key, _ = row
+            if seen is None or seen is not users.get(key, ()):
+                row = found.rows[place] = known(claim, holder.devices)
+            if claim in found_of:
                 several[claim] += holder.devices
             else:
-                pairs[claim] = pair
+                found_of[claim] = row
     for claim, more in several.items():
-        pairs[claim] = (holder_of(view, claim, pairs[claim][0].devices + more), claim)
-    return Held(tuple(sorted(pairs.values(), key=lambda pair: (-pair[0].devices, pair[1].full_name))))
+        found_of[claim] = known(claim, found_of[claim][1][0].devices + more)
+    there = [found_of.pop(claim) for claim in last.order if claim in found_of]
+    ordered = sorted([*there, *found_of.values()], key=itemgetter(3))
+    last.order = [row[1][1] for row in ordered]
+    return Held(tuple([row[1] for row in ordered]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,14 +154,16 @@ class Held:
     @cached_property
     def by_pool(self) -> tuple[tuple[Pair, ...], ...]:
         """Those of one pool together, in that order; only pools of two or more."""
-        pools: dict[tuple[str, str], list[Pair]] = {}
-        for pair in self.expendable:
+        pools: dict[PoolKey, list[Pair]] = {}  # in the order of the first of each
+        abandoned: set[PoolKey] = set()
+        for pair in self.pairs:
             for pool in derived(pair[1], "pools", lambda claim=pair[1]: _pools(claim)):
                 pools.setdefault(pool, []).append(pair)
-        first = {id(pair): place for place, pair in enumerate(self.pairs)}
-        several = [members for members in pools.values() if len(members) > 1]
-        several.sort(key=lambda members: min(first[id(pair)] for pair in members))
-        return tuple(map(tuple, several))
+                if not pair[0].alive:
+                    abandoned.add(pool)
+        for pool in abandoned:
+            pools[pool].sort(key=lambda pair: pair[0].alive)
+        return tuple([tuple(members) for members in pools.values() if len(members) > 1])
 
     def sets(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
         """Of the pools with the fewest holders in the way as many of these as hold `short_by` devices together."""

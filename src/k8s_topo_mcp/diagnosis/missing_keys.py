@@ -8,8 +8,11 @@ from difflib import get_close_matches
 
 from ..cel import CompileError, Path, compile_selector
 from ..cel.reads import FieldKind
-from ..dra.funnel import Screened
+from ..dra.funnel import slices_of
 from ..dra.prepared import Prepared
+from ..dra.problem import TargetNode
+from ..dra.tallies import tallied
+from ..objects import Device, ExactRequest, ResourceSlice
 from .report import MissingKey, PublishedKey
 
 CLOSE = 0.75
@@ -19,25 +22,50 @@ Counted = Counter[tuple[FieldKind, str, str]]
 """kind, domain, name -> devices that publish it"""
 
 
-def missing_key(prepared: Prepared, expression: str, key: str, devices: Sequence[Screened]) -> MissingKey:
-    """What an expression reads that these devices lack, and what comes nearest. Of several paths with that last name the one that fewest
-    devices have."""
-    counted = _published(devices)
+Keys = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""A device's driver and the names of its attributes and of its capacity."""
+
+
+def missing_key(
+    prepared: Prepared, expression: str, key: str, nodes: Sequence[TargetNode], request: ExactRequest, index: int | None
+) -> MissingKey:
+    """What an expression reads that devices lack, and what comes nearest: those that pass the class and the first `index` selectors of the
+    request, or all devices (None). Of several paths with that last name the one that fewest devices have."""
+    alike = _alike(prepared, nodes, request, index)
+    devices = sum(alike.values())
+    counted = _published(alike)
     program = compile_selector(expression, prepared.environment)
     paths = () if isinstance(program, CompileError) else tuple(path for path in program.reads.paths if path.name == key)
     if not paths:
-        return MissingKey(None, 0, len(devices), True, _names(counted, "attribute", ""))
+        return MissingKey(None, 0, devices, True, _names(counted, "attribute", ""))
     path = min(paths, key=lambda path: counted[path.kind, path.domain, path.name])
     having = counted[path.kind, path.domain, path.name]
     known = any((kind, domain) == (path.kind, path.domain) for kind, domain, _ in counted)
     near = None if having else _nearest(counted, path)
-    return MissingKey(path, having, len(devices), known, _names(counted, path.kind, path.domain), near)
+    return MissingKey(path, having, devices, known, _names(counted, path.kind, path.domain), near)
 
 
-def _published(devices: Sequence[Screened]) -> Counted:
+def _alike(prepared: Prepared, nodes: Sequence[TargetNode], request: ExactRequest, index: int | None) -> Counter[Keys]:
+    """How many devices publish values of the same names."""
+    found: Counter[Keys] = Counter()
+    if index is None:
+        for _, entry in slices_of(prepared, nodes):
+            found.update(_keys(entry, entry.devices))
+        return found
+    told_by = tallied(prepared, nodes, request, index, "keys", lambda entry, passing: tuple(_keys(entry, passing).items()))
+    for told, times in told_by.items():
+        for keys, count in told:
+            found[keys] += count * times
+    return found
+
+
+def _keys(entry: ResourceSlice, devices: Sequence[Device]) -> Counter[Keys]:
+    return Counter((entry.driver, tuple(device.attributes), tuple(device.capacity)) for device in devices)
+
+
+def _published(alike: Counter[Keys]) -> Counted:
     """How many devices publish what; a name without a domain is the driver's own."""
     found: Counted = Counter()
-    alike = Counter((entry.pool.driver, tuple(entry.device.attributes), tuple(entry.device.capacity)) for entry in devices)
     for (driver, attributes, capacity), times in alike.items():
         keys: set[tuple[FieldKind, str, str]] = {("attribute", *_parts(key, driver)) for key in attributes}
         keys |= {("capacity", *_parts(key, driver)) for key in capacity}

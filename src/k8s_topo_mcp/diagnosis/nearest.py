@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from functools import partial
 
 from ..cel import Comparison, CompileError, EvaluationError, compile_selector
-from ..dra.funnel import Screened, screened
+from ..dra.funnel import screened
 from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
 from ..dra.selectors import values_of
-from ..objects import Attribute, Device, ExactRequest, Quantity
+from ..dra.tallies import tallied
+from ..objects import Attribute, Device, ExactRequest, Quantity, ResourceSlice
 from ..scaleup.likeness import product_of
 from .report import NearMiss
 
@@ -27,26 +30,41 @@ def published(device: Device, driver: str, domain: str, name: str) -> Attribute 
     return None
 
 
+Value = tuple[str, Attribute | Quantity, str, int]
+"""A published value as text, itself, what the first device that has it is called, and how many devices have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What devices publish of the subject of a comparison, in the order in which it is first met; `devices` in all."""
+
+    published: tuple[Value, ...]
+    devices: int
+
+
 def failing_comparison(
     prepared: Prepared, nodes: Sequence[TargetNode], request: ExactRequest, index: int
-) -> tuple[Comparison, list[Screened]] | None:
-    """The first `&&` operand of a selector that no device meets, if it is a comparison this model reads, and the devices that reach it."""
+) -> tuple[Comparison, Values] | None:
+    """The first `&&` operand of a selector that no device meets, if it is a comparison this model reads, and what the devices that reach it
+    publish."""
     expression = request.selectors[index].expression
     if expression is None:
         return None
     program = compile_selector(expression, prepared.environment)
     if isinstance(program, CompileError):
         return None
-    alive = screened(prepared, nodes, request, index)
     if len(program.conjuncts) == 1:
         comparison = program.conjuncts[0].comparison
-        return (comparison, alive) if comparison is not None else None
+        return (comparison, _values_of_all(prepared, nodes, request, index, comparison)) if comparison is not None else None
+    alive = screened(prepared, nodes, request, index)
     verdicts = [program.evaluate_conjuncts(values_of(entry.device, entry.pool.driver)) for entry in alive]
     for position, conjunct in enumerate(program.conjuncts):
         passing = [entry for entry, row in zip(alive, verdicts, strict=True) if row[position] is True]
         decides = conjunct.comparison is not None and len(passing) < len(alive) and _fewest(verdicts, position)
         if not passing or decides:
-            return (conjunct.comparison, alive) if conjunct.comparison is not None else None
+            if conjunct.comparison is None:
+                return None
+            return conjunct.comparison, _together([(_told(conjunct.comparison, entry.slice, (entry.device,)), 1) for entry in alive])
         kept = [(entry, row) for entry, row in zip(alive, verdicts, strict=True) if row[position] is True]
         alive, verdicts = [entry for entry, _ in kept], [row for _, row in kept]
     return None
@@ -58,23 +76,49 @@ def _fewest(verdicts: Sequence[Sequence[bool | EvaluationError]], position: int)
     return counts[0] == min(counts)
 
 
-def near_miss(comparison: Comparison, devices: Sequence[Screened]) -> NearMiss | None:
+def _values_of_all(prepared: Prepared, nodes: Sequence[TargetNode], request: ExactRequest, index: int, comparison: Comparison) -> Values:
+    """What all devices publish that the first `index` selectors leave."""
+    subject = comparison.subject
+    question = ("published", None if subject is None else (subject.domain, subject.name))
+    counts = tallied(prepared, nodes, request, index, question, partial(_told, comparison))
+    return _together(counts.items())
+
+
+def _told(comparison: Comparison, entry: ResourceSlice, devices: Sequence[Device]) -> Values:
+    """What these devices of a slice publish."""
+    subject = comparison.subject
+    found: dict[str, Value] = {}
+    if subject is None:
+        return Values((), len(devices))
+    for device in devices:
+        value = published(device, entry.driver, subject.domain, subject.name)
+        if value is not None:
+            text = str(value)
+            known = found.get(text)
+            found[text] = (text, value, product_of(device), 1) if known is None else (*known[:3], known[3] + 1)
+    return Values(tuple(found.values()), len(devices))
+
+
+def _together(told: Iterable[tuple[Values, int]]) -> Values:
+    """What is told of several slices, each so many times."""
+    found: dict[str, Value] = {}
+    devices = 0
+    for values, times in told:
+        devices += values.devices * times
+        for text, value, product, count in values.published:
+            known = found.get(text)
+            found[text] = (text, value, product, count * times) if known is None else (*known[:3], known[3] + count * times)
+    return Values(tuple(found.values()), devices)
+
+
+def near_miss(comparison: Comparison, told: Values) -> NearMiss | None:
     """The published value nearest to what the comparison asks."""
     subject = comparison.subject
     if subject is None or comparison.negated:
         return None
-    values: Counter[str] = Counter()
-    order: dict[str, object] = {}
-    examples: dict[str, str] = {}
-    for entry in devices:
-        value = published(entry.device, entry.pool.driver, subject.domain, subject.name)
-        if value is None:
-            continue
-        text = str(value)
-        values[text] += 1
-        if text not in order:
-            order[text] = value
-            examples[text] = product_of(entry.device)
+    values = Counter({text: count for text, _, _, count in told.published})
+    order: dict[str, object] = {text: value for text, value, _, _ in told.published}
+    examples = {text: product for text, _, product, _ in told.published}
     if not values:
         return None
     wanted = ", ".join(map(str, comparison.literals))
@@ -92,7 +136,7 @@ def near_miss(comparison: Comparison, devices: Sequence[Screened]) -> NearMiss |
         wanted,
         best,
         values[best],
-        len(devices),
+        told.devices,
         examples[best],
         short_by,
         also,

@@ -9,10 +9,11 @@ from ..dra.funnel import needed_devices, screened
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
 from ..objects import DeviceTaintRule, Node
+from ..scaleup.likeness import CONDITION_TAINTS, shape_of, shapes_of_nodes
 from ..scheduling.placement import target
 from ..view import ClusterView, Delete, Replace
 from ..view.indices import slices_by_node
-from .new_nodes import CONDITION_TAINTS, shape_of, twins
+from .new_nodes import twins
 from .report import Change
 
 UNSCHEDULABLE_TAINT = "node.kubernetes.io/unschedulable"
@@ -81,11 +82,11 @@ def kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool = False) -> tu
 
 def _kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool) -> tuple[Node, ...]:
     kinds: dict[Hashable, Node] = {}
-    by_node = slices_by_node(view)
+    by_node, shapes = slices_by_node(view), shapes_of_nodes(view)
     for node in nodes:
-        slices = by_node.get(node.name, ())
-        if slices or bare:
-            kinds.setdefault(shape_of(node, slices), node)
+        shape = shapes.get(node) or shape_of(node, by_node.get(node.name, ()))
+        if shape not in kinds and (bare or node.name in by_node):
+            kinds[shape] = node
     return tuple(kinds.values())
 
 

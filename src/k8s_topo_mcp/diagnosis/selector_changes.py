@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..cel import Comparison, Path, Program
-from ..dra.funnel import screened
+from ..dra.tallies import any_passes
 from ..objects import DeviceClass, Quantity, ResourceClaim
 from ..view import Replace
 from .changes import Around
@@ -108,7 +108,7 @@ def _with_another_value(around: Around, index: int, change: Change) -> Iterator[
         return
     before, after = around.claim.spec.requests[around.position], claim.spec.requests[around.position]
     request = next(new for old, new in zip(before.alternatives, after.alternatives, strict=True) if old is around.request)
-    if screened(around.prepared, around.nodes, request, index + 1):
+    if any_passes(around.prepared, around.nodes, request, index + 1):
         return
     found = failing_comparison(around.prepared, around.nodes, request, index)
     near = near_miss(*found) if found is not None else None

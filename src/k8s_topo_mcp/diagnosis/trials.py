@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..dra.allocation import allocate, node_groups
+from ..dra.inventory import Inventory, PoolKey
 from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable
-from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, Inventory, PoolKey, TargetNode
+from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
 from ..objects import ApiObject, DeviceConstraint, Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling.dynamic_resources import active_rules, device_classes, problem_of
 from ..scheduling.filter_timeout import ending_the_attempt

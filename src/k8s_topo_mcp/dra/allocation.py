@@ -11,12 +11,15 @@ from collections.abc import Hashable, Iterable, Sequence
 from ..view import derived
 from .attempt import attempt
 from .attributes import readers_of
+from .divisions import KEPT_DIVISIONS, Group, divided
+from .effort import Effort, effort
+from .inventory import kept_for
 from .node_classes import ClassKey, NodeClasses
 from .outcome import Aborted, Allocated, Outcome, Unallocatable, Unknown
 from .pool_orders import orders
 from .pools import Pool
 from .prepared import Prepared, chains_of, pools_of, prepare
-from .problem import AllocationProblem, InUse, TargetNode, kept_for
+from .problem import AllocationProblem, InUse, TargetNode
 from .results import moved_allocation
 from .search import STEP_BOUND
 from .worlds import has_bindings, in_every_world
@@ -30,9 +33,6 @@ NAMES_POOL = frozenset({"all: pool", "invalid pool"})
 
 KEPT_CLAIMS = 64
 """For so many different claims the outcomes of node classes are kept, for each way of reading devices."""
-
-KEPT_DIVISIONS = 3
-"""Divisions of nodes that are kept for a question: of all nodes, and of those that a pod leaves, as they are and with nothing in use."""
 
 
 def allocate(problem: AllocationProblem, node: TargetNode, pruned: bool = True, bound: int = STEP_BOUND) -> Outcome:
@@ -62,6 +62,9 @@ def allocate_each(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> di
     for group in node_groups(problem, targets):
         pools = pools_of(prepared, group[0])
         outcome = judged[group[0].name] = _allocate_known(prepared, group[0], STEP_BOUND)
+        if isinstance(outcome, Unallocatable | Unknown):  # the same for all of them
+            judged.update(dict.fromkeys([node.name for node in group], outcome))
+            continue
         for node in group[1:]:
             judged[node.name] = _moved(prepared, outcome, pools, node)
     return {node.name: judged[node.name] for node in targets}
@@ -72,7 +75,7 @@ def class_of(prepared: Prepared, node: TargetNode) -> ClassKey:
     return NodeClasses(prepared.problem, chains_of(prepared), prepared.environment).class_of(pools_of(prepared, node), node)[0]
 
 
-def node_groups(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> tuple[tuple[TargetNode, ...], ...]:
+def node_groups(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> tuple[Group, ...]:
     """Nodes that the problem can't tell apart, together: what is proven of one holds for its group.
 
     The last divisions for each question are kept with the slices: each holds for as long as the same is in use.
@@ -82,16 +85,11 @@ def node_groups(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> tupl
     chains = chains_of(prepared)
     questions = problem.inventory.kept.setdefault("node groups", {})
     question = (chains, readers_of(problem, prepared.environment), problem.minor, problem.features, problem.variant)
-    kept: list[tuple[InUse, tuple[TargetNode, ...], tuple[tuple[TargetNode, ...], ...]]] = kept_for(questions, question, list)
+    kept: list[tuple[InUse, tuple[TargetNode, ...], tuple[Group, ...]]] = kept_for(questions, question, list)
     for in_use, asked, groups_known in tuple(kept):
         if in_use is problem.in_use and asked == targets:
             return groups_known
-    classes = NodeClasses(problem, chains, prepared.environment)
-    groups: dict[ClassKey, list[TargetNode]] = {}
-    operations = "OptionalNodeOperations" in problem.features  # then what the node declares decides too
-    for node, key in zip(targets, classes.classes_of(targets, prepared), strict=True):
-        groups.setdefault((key, node.declared_features) if operations else key, []).append(node)
-    found = tuple(tuple(group) for group in groups.values())
+    found = divided(prepared, chains, targets).ordered
     kept.insert(0, (problem.in_use, targets, found))
     del kept[KEPT_DIVISIONS:]
     return found
@@ -121,6 +119,21 @@ def _allocate_known(prepared: Prepared, node: TargetNode, bound: int) -> Outcome
     if isinstance(outcome, Allocated | Unallocatable | Unknown):
         kept[key] = (outcome, pools)
     return outcome
+
+
+def effort_on(problem: AllocationProblem, node: TargetNode, bound: int) -> Effort | None:
+    """`dra.effort` of one node, or that of another node of its class: it searches among what the class says."""
+    prepared = prepare(problem)
+    classes = NodeClasses(problem, chains_of(prepared), prepared.environment)
+    key, local = classes.class_of(pools_of(prepared, node), node) if prepared.unknown is None else (None, False)
+    if not local:
+        return effort(prepared, node, bound)
+    features = node.declared_features if "OptionalNodeOperations" in problem.features else None
+    kept: dict[ClassKey, tuple[Effort | None]] = kept_for(classes.outcomes, ("effort", bound, _asked(problem), features), dict, KEPT_CLAIMS)
+    found = kept.get(key)
+    if found is None:
+        found = kept[key] = (effort(prepared, node, bound),)
+    return found[0]
 
 
 def _asked(problem: AllocationProblem) -> Hashable:

@@ -17,9 +17,11 @@ from typing import Literal
 from ..cel import CompileError
 from ..objects import Device, DeviceId, ExactRequest, ResourceSlice
 from .capacity import NotRepresentable, arithmetic_of, shortage
+from .divisions import divided
+from .inventory import kept_for
 from .pools import Pool
 from .prepared import Prepared, pools_of
-from .problem import TargetNode, kept_for
+from .problem import TargetNode
 from .selectors import Verdict, chain, chain_verdicts, conjunct_verdicts, may_pass
 from .taints import blocking_taint
 
@@ -158,7 +160,8 @@ def _count(prepared: Prepared, nodes: Sequence[TargetNode], claim: int, request:
 
     nothing = (0,) * len(kinds)
     alike: dict[tuple[int, ...], list[str]] = {}  # nodes by what they have left at each stage
-    for node in nodes:
+
+    def look(node: TargetNode) -> tuple[int, ...]:
         here = nothing
         for pool in pools_of(prepared, node):
             if not pool.usable:
@@ -169,7 +172,25 @@ def _count(prepared: Prepared, nodes: Sequence[TargetNode], claim: int, request:
                 if counts is None:
                     counts = known[id(entry)] = count(pool, entry)
                 here = counts if here is nothing else tuple(map(add, here, counts))
-        alike.setdefault(here, []).append(node.name)
+        return here
+
+    apart = nodes
+    if not with_capacity:
+        # Of nodes that see nothing but pools of their own, and that these selectors can't tell apart, one stands for all.
+        one_by_one: list[TargetNode] = []
+        for group, own in divided(prepared, chains, nodes).told:
+            if own and all(pool.usable for pool in pools_of(prepared, group[0])):
+                here = look(group[0])
+                alike.setdefault(here, []).extend([node.name for node in group])
+                totals = [total + amount * (len(group) - 1) for total, amount in zip(totals, here, strict=True)]
+            else:
+                one_by_one += group
+        apart = one_by_one
+        if len(one_by_one) > 1:
+            asked = {node.name for node in one_by_one}
+            apart = [node for node in nodes if node.name in asked]  # pools that can't be used are told in the order of the nodes
+    for node in apart:
+        alike.setdefault(look(node), []).append(node.name)
     for counts, times in Counter(known.values()).items():
         for position, amount in enumerate(counts):
             totals[position] += amount * times

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from operator import is_
 from typing import Any
 
@@ -21,9 +22,9 @@ from .attributes import Found, Reader, readers_of
 from .bindings import bindings_key
 from .constraints import SCALARS
 from .counters import consumption_key
+from .inventory import kept_for
 from .pools import Pool
-from .prepared import Prepared, pools_of
-from .problem import AllocationProblem, InUse, TargetNode, kept_for
+from .problem import AllocationProblem, TargetNode
 from .selectors import SelectorChain, chain_verdicts
 
 ClassKey = Hashable
@@ -38,26 +39,23 @@ class _Known:
 
     `nodes`: asked with what is held and with nothing held, in turns: both are kept. `outcomes`: what was found for a class of nodes that
     see nothing but pools of their own, by what the claims ask: it holds whatever happens to other nodes, since the class says all that is
-    read.
+    read. `divisions`: see `dra.divisions`.
     """
 
     pools: dict[int, tuple[Pool, Hashable, bool]] = field(default_factory=dict[int, tuple[Pool, Hashable, bool]])
     numbers: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    _next: Iterator[int] = field(default_factory=count)
     patterns: dict[int, tuple[Sequence[Pool], Hashable]] = field(default_factory=dict[int, tuple[Sequence[Pool], Hashable]])
     nodes: dict[tuple[int, bool], tuple[Sequence[Pool], tuple[frozenset[str], ...], int]] = field(
         default_factory=dict[tuple[int, bool], tuple[Sequence[Pool], tuple[frozenset[str], ...], int]]
     )
-    rounds: dict[bool, _Round] = field(default_factory=dict[bool, "_Round"])
+    divisions: dict[bool, list[Any]] = field(default_factory=dict[bool, list[Any]])
     outcomes: dict[Hashable, dict[Hashable, Any]] = field(default_factory=dict[Hashable, dict[Hashable, Any]])
 
-
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """The classes of nodes with nothing but pools of their own, when they were last asked for together: `pools` as they were then."""
-
-    in_use: InUse
-    pools: Mapping[str, object]
-    keys: Mapping[str, tuple[TargetNode, ClassKey]]
+    def number(self, key: Hashable) -> int:
+        """The key's own number, whichever of several threads asks for it first: none is given twice."""
+        found = self.numbers.get(key)
+        return self.numbers.setdefault(key, next(self._next)) if found is None else found
 
 
 class NodeClasses:
@@ -74,6 +72,7 @@ class NodeClasses:
             known = questions[question] = _Known()
         self._known = known
         self.outcomes = known.outcomes
+        self.divisions = known.divisions
         self._shares = bool(problem.in_use.shared)
 
     def class_of(self, pools: Sequence[Pool], node: TargetNode) -> tuple[ClassKey, bool]:
@@ -87,48 +86,10 @@ class NodeClasses:
         key, local = self._key(pools, node)
         if not local:
             return key, False
-        number = self._known.numbers.setdefault(("class", key), len(self._known.numbers))
+        number = self._known.number(("class", key))
         if not self._shares:
             self._known.nodes[state] = (pools, held, number)
         return number, True
-
-    def classes_of(self, nodes: Sequence[TargetNode], prepared: Prepared) -> list[ClassKey]:
-        """The class of each node. Of nodes with nothing but pools of their own those are looked at again that see other slices than when
-        this was last asked, or of whose devices other ones are held."""
-        in_use, pools = self._problem.in_use, prepared.pools
-        if self._shares:
-            return [self.class_of(pools_of(prepared, node), node)[0] for node in nodes]
-        bare = not in_use.by_pool
-        before = self._known.rounds.get(bare)
-        keys: dict[str, tuple[TargetNode, ClassKey]] = {}
-        if before is not None:
-            keys = dict(before.keys)
-            for name in self._touched(before, in_use, pools):
-                keys.pop(name, None)
-        found: list[ClassKey] = []
-        for node in nodes:
-            known = keys.get(node.name)
-            if known is not None and known[0] is node:
-                found.append(known[1])
-                continue
-            key, local = self.class_of(pools_of(prepared, node), node)
-            if local:
-                keys[node.name] = (node, key)
-            found.append(key)
-        self._known.rounds[bare] = _Round(in_use, dict(pools), keys)
-        return found
-
-    def _touched(self, before: _Round, in_use: InUse, pools: Mapping[str, object]) -> Iterator[str]:
-        """Nodes that see other pools now, or pools of which other devices are held."""
-        yield from [name for name, seen in before.pools.items() if pools.get(name) is not seen]
-        if in_use is not before.in_use:
-            now, then = in_use.by_pool, before.in_use.by_pool
-            differ = [pool for pool, held in now.items() if then.get(pool) is not held]
-            differ += [pool for pool in then if pool not in now]
-            for pool in differ:
-                for entry in self._problem.inventory.by_pool.get(pool, ()):
-                    if entry.node_selection.node_name:
-                        yield entry.node_selection.node_name
 
     def _key(self, pools: Sequence[Pool], node: TargetNode) -> tuple[Hashable, bool]:
         parts: list[Hashable] = []
@@ -138,11 +99,7 @@ class NodeClasses:
             if known is None or known[0] is not pool:
                 key = self._static(pool)
                 local = key is not None
-                known = self._known.pools[id(pool)] = (
-                    pool,
-                    self._known.numbers.setdefault(key, len(self._known.numbers)) if local else None,
-                    local,
-                )
+                known = self._known.pools[id(pool)] = (pool, self._known.number(key) if local else None, local)
             if known[2]:
                 parts.append(known[1])
                 parts.append(self._use(pool))
@@ -163,10 +120,7 @@ class NodeClasses:
         known = self._known.patterns.get(id(pools))
         if known is None or known[0] is not pools:
             pattern = _pattern(pools, self._readers)
-            known = self._known.patterns[id(pools)] = (
-                pools,
-                self._known.numbers.setdefault(("pattern", pattern), len(self._known.numbers)),
-            )
+            known = self._known.patterns[id(pools)] = (pools, self._known.number(("pattern", pattern)))
         return known[1]
 
     def _static(self, pool: Pool) -> Hashable:

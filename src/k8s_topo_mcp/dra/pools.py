@@ -16,7 +16,8 @@ from weakref import ref
 
 from ..objects import CounterSet, ResourceSlice
 from ..view import derived
-from .problem import Inventory, PoolKey, TargetNode
+from .inventory import Inventory, PoolKey
+from .problem import TargetNode
 from .variants import Variant
 
 PoolState = Literal["usable", "incomplete", "invalid"]

@@ -51,9 +51,20 @@ def pools_of(prepared: Prepared, node: TargetNode) -> tuple[Pool, ...]:
     found = prepared.pools.get(node.name)
     if found is None or found[0] is not node.labels:
         problem = prepared.problem
-        pools = gather_pools(problem.inventory, node, problem.minor, problem.features, problem.variant)
+        if found is not None and _whatever_the_labels(problem, node):
+            pools = found[1]
+        else:
+            pools = gather_pools(problem.inventory, node, problem.minor, problem.features, problem.variant)
         found = prepared.pools[node.name] = (node.labels, pools)
     return found[1]
+
+
+def _whatever_the_labels(problem: AllocationProblem, node: TargetNode) -> bool:
+    """Whether every slice that could be for the node names its nodes, so that no selector decides."""
+    inventory = problem.inventory
+    if inventory.shared or inventory.named_counters:
+        return False
+    return not any(entry.per_device_node_selection for entry in inventory.by_node.get(node.name, ()))
 
 
 def chains_of(prepared: Prepared) -> tuple[SelectorChain, ...]:

@@ -106,25 +106,43 @@ def _conditions(item: ApiObject) -> tuple[Condition, ...]:
     return item.conditions if isinstance(item, dated) else ()
 
 
-def buckets(item: ApiObject) -> Iterable[int]:
-    """In which stretches of time an object has something to say."""
-    return {int(moment // BUCKET): None for moment in times(item)}
+Dated = tuple[Timestamp, Timestamp, ApiObject]
+"""The first and the last time of a stretch at which an object may have something to say."""
 
 
-def buckets_with_weight(item: ApiObject) -> Iterable[int]:
-    """The same for what has weight."""
-    return {int(moment // BUCKET): None for moment in times_with_weight(item)}
+def stretches(item: ApiObject) -> Iterable[tuple[int, Dated]]:
+    """The stretches of time in which an object has something to say."""
+    return _stretches(item, times(item))
+
+
+def stretches_with_weight(item: ApiObject) -> Iterable[tuple[int, Dated]]:
+    """The same for what has weight: only for that."""
+    for _ in times_with_weight(item):
+        return _stretches(item, (at for at, _, _, effect in _sayings(item, Effect.OTHER) if effect >= Effect.OTHER))
+    return ()
+
+
+def _stretches(item: ApiObject, moments: Iterable[Timestamp]) -> Iterable[tuple[int, Dated]]:
+    found: dict[int, Dated] = {}
+    for moment in moments:
+        bucket = int(moment // BUCKET)
+        first, last, _ = found.get(bucket, (moment, moment, item))
+        found[bucket] = (min(first, moment), max(last, moment), item)
+    return found.items()
 
 
 def stated(item: ApiObject, since: Timestamp, until: Timestamp, least: Effect = Effect.NOTE) -> tuple[FieldChange, ...]:
     """What an object says of its own past, from `since` to `until`, with at least that effect."""
-    weighty = least >= Effect.OTHER
-    said = derived(item, "weighty sayings" if weighty else "sayings", lambda: tuple(_said(item, Effect.OTHER if weighty else Effect.NOTE)))
-    found = [entry for entry in said if since <= entry[0] <= until and entry[3] >= least]
+    found = [entry for entry in _sayings(item, least) if since <= entry[0] <= until and entry[3] >= least]
     if not found:
         return ()
     ref, pool = reference(item), about(item)
     return tuple(FieldChange(ref, field, None, new, effect, at, "timestamps", about=pool) for at, field, new, effect in found)
+
+
+def _sayings(item: ApiObject, least: Effect) -> tuple[Said, ...]:
+    weighty = least >= Effect.OTHER
+    return derived(item, "weighty sayings" if weighty else "sayings", lambda: tuple(_said(item, Effect.OTHER if weighty else Effect.NOTE)))
 
 
 def _said(item: ApiObject, least: Effect) -> Iterator[Said]:
@@ -246,14 +264,14 @@ def _from_objects(
     for kind in SUBJECTS:
         if kind in without:
             continue
-        index = view.index(kind, buckets if least < Effect.OTHER else buckets_with_weight)
+        index = view.gather(kind, stretches if least < Effect.OTHER else stretches_with_weight)
         if not index:
             continue
         first, last = int(since // BUCKET), int(end // BUCKET)
         wanted = range(first, last + 1) if last - first < len(index) else [entry for entry in index if first <= entry <= last]
         seen: set[int] = set()
         for bucket in wanted:
-            for item in index.get(bucket, ()):
+            for item in [item for began, ended, item in index.get(bucket, ()) if began <= end and ended >= since]:
                 if id(item) not in seen:
                     seen.add(id(item))
                     found.extend(stated(item, since, end, least))

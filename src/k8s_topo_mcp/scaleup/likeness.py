@@ -7,15 +7,19 @@ shape don't have there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ..objects import Device, DeviceTaint, Node, ResourceSlice
+from ..scheduling.node_info import differing
 from ..view import ClusterView, derived
 from ..view.indices import slices_by_node, slices_of_node
 
 CONDITION_TAINTS = "node.kubernetes.io/"
 """Taints of this domain are set and removed by controllers (well_known_taints.go): a new node has none of them."""
+
+MANY_SHAPES = 4_096
+"""After so many shapes those of nodes that are gone are forgotten."""
 
 TaintOn = tuple[str, str, str, str, str]
 """driver, device, then key, value and effect of a taint"""
@@ -38,6 +42,46 @@ def shape_of(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
     if not kept or kept[0][0] is not slices:
         kept[:] = [(slices, _shape(node, slices))]
     return kept[0][1]
+
+
+def shapes_of_nodes(view: ClusterView) -> Mapping[Node, Hashable]:
+    """The shape of each node, in the order of the cluster: nodes of one shape have one object. Of a later view those nodes are looked at
+    that are others, or whose slices are."""
+
+    def look() -> Mapping[Node, Hashable]:
+        last, by_node = view.carried(Node, _no_round), slices_by_node(view)
+        before = last[0] if last else None
+        shapes, one = ({}, {}) if before is None else (dict(before.shapes), before.one)
+        for name in differing(before.by_node, by_node) if before is not None else ():
+            node = view.get(Node, name)
+            if node is not None:
+                shapes.pop(node, None)
+        if len(one) > MANY_SHAPES:
+            shapes, one = {}, {}
+        found: dict[Node, Hashable] = {}
+        for node in view.all(Node):
+            shape = shapes.get(node)
+            if shape is None:
+                shape = _shape(node, by_node.get(node.name, ()))
+                shape = one.setdefault(shape, shape)
+            found[node] = shape
+        last[:] = [_Round(by_node, found, one)]
+        return found
+
+    return view.memo("shapes of nodes", look)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The shapes of a view's nodes, and of which slices they were made. `one`: each shape by itself."""
+
+    by_node: Mapping[str, Sequence[ResourceSlice]]
+    shapes: Mapping[Node, Hashable]
+    one: dict[Hashable, Hashable]
+
+
+def _no_round(_: tuple[Node, ...]) -> list[_Round]:
+    return []
 
 
 def _shape(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
@@ -73,9 +117,9 @@ def whole(slices: Sequence[ResourceSlice]) -> bool:
 
 
 def _new_slices(view: ClusterView, node: Node, own: tuple[ResourceSlice, ...]) -> tuple[ResourceSlice, ...] | None:
-    shape, by_node = shape_of(node, own), slices_by_node(view)
-    others = [other for other in view.all(Node) if other is not node]
-    alike = [slices for other in others if shape_of(other, slices := by_node.get(other.name, ())) == shape]
+    shapes, by_node = shapes_of_nodes(view), slices_by_node(view)
+    shape = shapes[node] if node in shapes else shape_of(node, own)
+    alike = [by_node.get(other.name, ()) for other, its in shapes.items() if (its is shape or its == shape) and other is not node]
     source = next((slices for slices in (own, *alike) if whole(slices)), None)
     if source is None:
         return None

@@ -14,8 +14,9 @@ from difflib import get_close_matches
 
 from ..cel import Environment
 from ..dra.features import allocator_features, cel_lists
+from ..dra.inventory import Inventory
 from ..dra.outcome import Aborted, Outcome, Unallocatable
-from ..dra.problem import AllocationProblem, InUse, Inventory
+from ..dra.problem import AllocationProblem, InUse
 from ..dra.taints import with_rules
 from ..findings import Finding, finding
 from ..objects import (

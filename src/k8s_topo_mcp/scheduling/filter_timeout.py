@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-from ..dra.effort import Effort, effort
+from ..dra.allocation import effort_on
+from ..dra.effort import Effort
 from ..dra.outcome import Outcome, Unallocatable, Unknown
-from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem, TargetNode
 from ..objects import Node
 from ..view import ClusterView
@@ -61,7 +61,7 @@ def _exceeding(asked: Iterable[tuple[AllocationProblem, TargetNode]]) -> Iterato
     for problem, node in islice(asked, GROUPS):
         if left <= 0:
             return
-        counted = effort(prepare(problem), node, BOUND)
+        counted = effort_on(problem, node, BOUND)
         if counted is not None:
             left -= counted.work
             if counted.exceeds_filter:

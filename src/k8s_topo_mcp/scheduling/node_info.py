@@ -71,10 +71,10 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
         last = view.carried(Node, _no_round)
         before = last.get(_reading(view.release))
         # Most are those of the view before: only nodes that are others, or whose pods are, are looked at.
-        if before is not None and len(before.nodes) == len(nodes) and all(map(_one_name, before.nodes, nodes)):
+        others = _others(before.nodes, nodes) if before is not None else None
+        if before is not None and others is not None:
             infos = dict(before.infos)
-            touched = [node.name for then, node in zip(before.nodes, nodes, strict=True) if then is not node]
-            touched += differing(before.pods, pods)
+            touched = [*others, *differing(before.pods, pods)]
             for name in touched:
                 node = view.get(Node, name)
                 if node is not None:
@@ -96,8 +96,12 @@ class _Round:
     infos: Mapping[str, NodeInfo]
 
 
-def _one_name(one: Node, other: Node) -> bool:
-    return one is other or one.name == other.name
+def _others(before: tuple[Node, ...], now: tuple[Node, ...]) -> list[str] | None:
+    """The names of nodes that are other objects now; None where nodes came or went."""
+    if len(before) != len(now):
+        return None
+    changed = [(then, node) for then, node in zip(before, now, strict=True) if then is not node]
+    return None if any(then.name != node.name for then, node in changed) else [node.name for _, node in changed]
 
 
 def _no_round(_: tuple[Node, ...]) -> dict[Hashable, _Round]:
@@ -115,8 +119,19 @@ def _info(view: ClusterView, node: Node, placed: Mapping[str, tuple[Pod, ...]], 
     pods = placed.get(name, ())
     info = known.get(name)
     if info is None or info.node is not node or (info.pods is not pods and info.pods != pods):  # pods compare by identity
-        info = known[name] = info_of(node, pods, view.release)
+        if info is not None and _take_the_same(info.pods, pods, view.release):
+            info = known[name] = NodeInfo(node, pods, info.requested, node.allocatable, info.lowest)
+        else:
+            info = known[name] = info_of(node, pods, view.release)
     return info
+
+
+def _take_the_same(before: tuple[Pod, ...], now: tuple[Pod, ...], release: Release) -> bool:
+    """Whether each pod took as much before, with the same priority: then only what it says of itself has changed."""
+    return len(before) == len(now) and all(
+        one is other or (one.priority == other.priority and occupied(one, release) == occupied(other, release))
+        for one, other in zip(before, now, strict=True)
+    )
 
 
 def _known(view: ClusterView) -> dict[str, NodeInfo]:

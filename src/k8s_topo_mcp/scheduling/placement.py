@@ -19,7 +19,7 @@ from ..findings import Finding
 from ..objects import Node, Pod
 from ..view import ClusterView, derived
 from ..view.indices import nodes_nominated
-from . import dynamic_resources, node_affinity
+from . import dynamic_resources, node_affinity, node_ports
 from .assumed import Assumed
 from .filters import Filters, Refusals, filters_for
 from .node_info import NodeInfo, differing, info_of, node_infos
@@ -184,7 +184,7 @@ def target(node: Node) -> TargetNode:
 
 def targets_of(view: ClusterView) -> tuple[TargetNode, ...]:
     """All nodes as the allocator sees them, in the order of the cluster."""
-    return view.memo("targets", lambda: tuple([target(node) for node in view.all(Node)]))
+    return view.each(Node, target)
 
 
 def place(view: ClusterView, pod: Pod, only: tuple[Node, ...] | None = None, assumed: Assumed | None = None) -> Placement:
@@ -202,20 +202,52 @@ def place(view: ClusterView, pod: Pod, only: tuple[Node, ...] | None = None, ass
         plain = {node.name: filters.against(node) for node in nodes}
     outcomes = device_outcomes(devices, nodes, targets, assumed)
     unknown = Unknown(devices.not_modelled) if devices.not_modelled else None
-    placed = {
-        own.name: NodePlacement(
-            node,
-            own,
-            plain[own.name],
-            dynamic_resources.elsewhere(devices, node) if devices.allocated else (),
-            unknown or outcomes.get(own.name),
-        )
-        for node, own in zip(nodes, targets, strict=True)
-    }
+    if devices.allocated or unknown is not None or assumed is not None or only is not None:
+        placed = {
+            own.name: NodePlacement(
+                node,
+                own,
+                plain[own.name],
+                dynamic_resources.elsewhere(devices, node) if devices.allocated else (),
+                unknown or outcomes.get(own.name),
+            )
+            for node, own in zip(nodes, targets, strict=True)
+        }
+    else:
+        placed = _placed(view, pod, nodes, targets, plain, outcomes)
     # Missing claims are met before scheduling begins, missing classes after the volumes.
     first = refused is None or (bool(devices.findings) and devices.findings[0].code != "CLASS_MISSING")
     findings, message = (devices.findings, devices.message) if first or refused is None else ((refused[0],), refused[1])
     return Placement(pod, filters, devices, findings, message, placed, unchecked(view, pod), unread(view, pod))
+
+
+def _placed(
+    view: ClusterView,
+    pod: Pod,
+    nodes: Sequence[Node],
+    targets: Sequence[TargetNode],
+    plain: Mapping[str, Refusals],
+    outcomes: Mapping[str, Outcome],
+) -> Mapping[str, NodePlacement]:
+    """The placements of a pod with nothing allocated; those of an earlier view for a pod of its signature where nothing is another."""
+    carried = view.carried(Node, _nothing_placed)
+    question = signature(view, pod)
+    before = carried.pop(question, {})
+    placed: dict[str, NodePlacement] = {}
+    for node, own in zip(nodes, targets, strict=True):
+        name = own.name
+        refused, outcome, known = plain[name], outcomes.get(name), before.get(name)
+        if known is not None and known.node is node and known.plain is refused and known.outcome is outcome:
+            placed[name] = known
+        else:
+            placed[name] = NodePlacement(node, own, refused, (), outcome)
+    carried[question] = placed
+    _forget(carried)
+    return placed
+
+
+def _nothing_placed(_: tuple[Node, ...]) -> dict[Hashable, dict[str, NodePlacement]]:
+    return {}
 
 
 def _against_all(view: ClusterView, pod: Pod, filters: Filters) -> Mapping[str, Refusals]:
@@ -242,13 +274,22 @@ def _refused_by_each(view: ClusterView, filters: Filters, own: Hashable) -> Mapp
         found = {name: filters.against(info.node) for name, info in infos.items()}
     else:
         found = dict(before.refused)
-        for name in {*differing(before.infos, infos), *nominated, *before.nominated}:
+        others = differing(before.infos, infos)
+        if not node_ports.host_ports(filters.pod):
+            others = [name for name in others if name not in infos or not _as_full(before.infos.get(name), infos[name])]
+        for name in {*others, *nominated, *before.nominated}:
             found.pop(name, None)
             if name in infos:
                 found[name] = filters.against(infos[name].node)
     carried[question] = _Refused(infos, nominated, found)
     _forget(carried)
     return found
+
+
+def _as_full(before: NodeInfo | None, now: NodeInfo) -> bool:
+    """Whether a node has the same room: of the pods there that is all that the filters read for a pod that doesn't look at others
+    (`relates`) and has no ports of the host. Who refuses it is part of its signature."""
+    return before is not None and before.node is now.node and len(before.pods) == len(now.pods) and before.requested == now.requested
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ Labels count where somebody's affinity or spread looks at them, names and namesp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from ..objects import Pod, ResourceClaim
 from ..view import ClusterView, derived
@@ -92,14 +92,14 @@ def _among_pods(view: ClusterView, pod: Pod) -> Hashable:
         return () if isinstance(found, Skip) else frozenset(found.refused.items())  # with who refuses: it is told
 
     refusing = view.memo(("refused by", labels), refused)
-    if any(rules) or view.shared(Pod, _some_nominated_refuses):
+    if any(rules) or view.index(Pod, _refuses_where_nominated):
         return (labels, repr(rules), refusing)
     return refusing
 
 
-def _some_nominated_refuses(pods: tuple[Pod, ...]) -> bool:
-    """Whether a pod that counts as placed where it is nominated might refuse others by their labels."""
-    return any(pod.nominated_node_name and not pod.node_name and pod.affinity.anti.required for pod in pods)
+def _refuses_where_nominated(pod: Pod) -> Iterable[bool]:
+    """Yields for a pod that counts as placed where it is nominated and might refuse others by their labels."""
+    return (True,) if pod.nominated_node_name and not pod.node_name and pod.affinity.anti.required else ()
 
 
 def _claims(view: ClusterView, pod: Pod) -> Hashable:

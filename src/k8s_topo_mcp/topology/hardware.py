@@ -15,8 +15,9 @@ from functools import cached_property, partial
 
 from k8s_topo_mcp.dra.counters import Amount, PoolCounters
 from k8s_topo_mcp.dra.features import allocator_features
+from k8s_topo_mcp.dra.inventory import Inventory, PoolKey
 from k8s_topo_mcp.dra.pools import Pool, gather_pools
-from k8s_topo_mcp.dra.problem import InUse, Inventory, PoolKey, TargetNode
+from k8s_topo_mcp.dra.problem import InUse, TargetNode
 from k8s_topo_mcp.dra.taints import BLOCKING
 from k8s_topo_mcp.dra.variants import variant
 from k8s_topo_mcp.objects.node import Node

@@ -166,6 +166,14 @@ class ClusterView:
         """The classes of which there is at least one object."""
         return tuple(kind for kind, found in self._kinds.items() if found.by_key)
 
+    def each(self, kind: type[T], make: Callable[[T], V]) -> tuple[V, ...]:
+        """What `make` gives for each object of class `kind`, in the order of `all`; a later view makes it for those that changed.
+
+        Give a function that lives as long as the program and reads nothing but the object.
+        """
+        found = self._kinds.get(kind)
+        return () if found is None else cast("tuple[V, ...]", found.each(make))
+
     def index(self, kind: type[T], key: Callable[[T], Iterable[K]]) -> Mapping[K, tuple[T, ...]]:
         """Objects of class `kind` by what `key` yields for each, in order of namespace and name.
 

@@ -84,7 +84,7 @@ class _Entry:
 class Kind:
     """Objects of one class by namespace and name. Never changes; `edited` makes the next one."""
 
-    __slots__ = ("__weakref__", "_base", "_chain", "_changes", "_facts", "_indices", "_ordered", "_revisions", "by_key")
+    __slots__ = ("__weakref__", "_base", "_chain", "_changes", "_each", "_facts", "_indices", "_ordered", "_revisions", "by_key")
 
     def __init__(self, by_key: dict[Key, ApiObject], base: Kind | None = None, changes: Changes | None = None) -> None:
         self.by_key = by_key
@@ -93,6 +93,7 @@ class Kind:
         self._changes: Changes = changes or {}
         self._ordered: tuple[ApiObject, ...] | None = None
         self._indices: dict[Pairs, _Index] = {}
+        self._each: dict[Callable[[Any], Any], tuple[Any, ...]] = {}
         self._facts: dict[Callable[..., Any], Any] = {}
         self._revisions: dict[Callable[..., Any], Revise] = {}
 
@@ -138,6 +139,8 @@ class Kind:
         self._ordered = self.ordered
         for pairs in tuple(base._indices):
             self._index(pairs)
+        for make in tuple(base._each):
+            self.each(make)
         for compute, revise in tuple(base._revisions.items()):
             self.fact(compute, revise)
         self._base, self._chain, self._changes = None, 0, {}
@@ -171,6 +174,25 @@ class Kind:
                         items.insert(at, after)
                 self._ordered = tuple(items)
         return self._ordered
+
+    def each(self, make: Callable[[Any], Any]) -> tuple[Any, ...]:
+        """What `make` gives for each object, in their order; made for those that the class before doesn't have."""
+        found = self._each.get(make)
+        if found is None:
+            if self._base is None:
+                found = tuple(map(make, self.ordered))
+            else:
+                items, values = list(self._base.ordered), list(self._base.each(make))
+                for key, (before, after) in self._changes.items():
+                    at = bisect_left(items, key, key=_key)
+                    if before is not None:
+                        del items[at], values[at]
+                    if after is not None:
+                        items.insert(at, after)
+                        values.insert(at, make(after))
+                found = tuple(values)
+            self._each[make] = found
+        return found
 
     def gather(self, pairs: Pairs) -> Mapping[Any, tuple[Any, ...]]:
         """entry -> values, of all (entry, value) that `pairs` yields, in the order of the objects."""
