@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from .domains import level_names
 from .joins import Kind
-from .placed import NodeHardware, Tally
+from .nodes import NodeHardware
+from .placed import Tally
 
 COARSE = frozenset({"region", "zone"})
 

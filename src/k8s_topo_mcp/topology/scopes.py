@@ -22,8 +22,10 @@ from k8s_topo_mcp.view.indices import find_pods, nearest_names
 
 from .buckets import BUCKETS, bucket
 from .domains import LEVEL_NAMES, words
+from .frames import frame_of
 from .groups import GROUP_NAMES, GROUP_WORDS
-from .placed import Hardware, NodeHardware, PlacedDevice, Unbound, tallies, total
+from .nodes import Hardware, NodeHardware, Unbound
+from .placed import PlacedDevice
 from .shapes import Shape
 from .teams import TEAMS, TeamError, find_team
 
@@ -194,9 +196,9 @@ def _part(node: NodeHardware, numa: int | None, root: str | None) -> NodeHardwar
 
 def _with_devices(node: NodeHardware, kept: Iterable[PlacedDevice]) -> NodeHardware:
     devices = tuple(kept)
-    counted = tallies(devices)
-    accelerators = total(tally for kind, tally in counted.items() if kind.is_accelerator)
-    return replace(node, devices=devices, plugin=(), tallies=counted, accelerators=accelerators)
+    frame = frame_of(devices)
+    counts = frame.counts(devices)
+    return replace(node, devices=devices, plugin=(), frame=frame, tallies=counts.tallies, accelerators=counts.accelerators)
 
 
 def _matching(nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape], key: str, value: str) -> tuple[NodeHardware, ...]:
