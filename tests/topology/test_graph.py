@@ -83,13 +83,17 @@ def test_a_workload_that_is_not_there_is_named_and_marked() -> None:
             "gang/LeaderWorkerSet/default/vllm-1",
         ),
         ({"labels": {"kueue.x-k8s.io/pod-group-name": "batch"}}, "gang/KueuePodGroup/default/batch"),
+        ({"labels": {"grove.io/podgang": "dynamo-0"}}, "gang/PodGang/default/dynamo-0"),
+        ({"annotations": {"scheduling.k8s.io/group-name": "job-1"}}, "gang/VolcanoPodGroup/default/job-1"),
+        ({"annotations": {"scheduling.volcano.sh/group-name": "job-2"}}, "gang/VolcanoPodGroup/default/job-2"),
         ({"spec": {"resourceClaims": [{"name": "x", "resourceClaimTemplateName": "imex"}]}}, "gang/ComputeDomain/default/domain"),
     ],
-    ids=["pod group", "job set", "leader and workers", "kueue", "compute domain"],
+    ids=["pod group", "job set", "leader and workers", "kueue", "grove", "volcano", "volcano, newer", "compute domain"],
 )
 def test_pods_that_belong_together_hang_on_one_gang(member: dict[str, Any], gang: str) -> None:
     made = pod("p", claims=["c"])
     made["metadata"]["labels"] = member.get("labels", {})
+    made["metadata"]["annotations"] = member.get("annotations", {})
     made["spec"] |= member.get("spec", {})
     group = other("scheduling.k8s.io/v1beta1", "PodGroup", "llama", spec={"schedulingPolicy": {"gang": {"minCount": 4}}})
     domain = other(
