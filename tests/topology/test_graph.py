@@ -83,13 +83,17 @@ def test_a_workload_that_is_not_there_is_named_and_marked() -> None:
             "gang/LeaderWorkerSet/default/vllm-1",
         ),
         ({"labels": {"kueue.x-k8s.io/pod-group-name": "batch"}}, "gang/KueuePodGroup/default/batch"),
+        ({"labels": {"grove.io/podgang": "dynamo-0"}}, "gang/PodGang/default/dynamo-0"),
+        ({"annotations": {"scheduling.k8s.io/group-name": "job-1"}}, "gang/VolcanoPodGroup/default/job-1"),
+        ({"annotations": {"scheduling.volcano.sh/group-name": "job-2"}}, "gang/VolcanoPodGroup/default/job-2"),
         ({"spec": {"resourceClaims": [{"name": "x", "resourceClaimTemplateName": "imex"}]}}, "gang/ComputeDomain/default/domain"),
     ],
-    ids=["pod group", "job set", "leader and workers", "kueue", "compute domain"],
+    ids=["pod group", "job set", "leader and workers", "kueue", "grove", "volcano", "volcano, newer", "compute domain"],
 )
 def test_pods_that_belong_together_hang_on_one_gang(member: dict[str, Any], gang: str) -> None:
     made = pod("p", claims=["c"])
     made["metadata"]["labels"] = member.get("labels", {})
+    made["metadata"]["annotations"] = member.get("annotations", {})
     made["spec"] |= member.get("spec", {})
     group = other("scheduling.k8s.io/v1beta1", "PodGroup", "llama", spec={"schedulingPolicy": {"gang": {"minCount": 4}}})
     domain = other(
@@ -416,3 +420,37 @@ def test_the_graph_of_some_nodes_has_what_stands_behind_their_pods() -> None:
     assert "node/n2" not in graph
     data = node_link(graph, scope="node/n1")
     assert data["graph"] == {"scope": "node/n1"}
+
+
+def test_a_device_that_two_nodes_publish_is_one_vertex_under_both_and_stays_so_after_changes() -> None:
+    """A driver that gives the pools of all nodes one name: no vertex of such a pool is one node's own."""
+    slices = [resource_slice(NVIDIA, "default", [gpu("gpu-0")], name=f"s-{name}", nodeName=name) for name in ("n1", "n2")]
+    items = [node("n1"), node("n2"), *slices, claim("c", held("gpu-0", pool="default"), pod="p"), pod("p", node="n1", claims=["c"])]
+    cluster = view([items[0], items[1], slices[0], *items[4:]])
+    cluster_graph(cluster)
+    second, cordoned = decode(slices[1]), decode(node("n2", unschedulable=True))
+    assert second is not None
+    assert cordoned is not None
+    shared = "device/gpu.nvidia.com/default/gpu-0"
+    for changed in (cluster.with_edits(Add(second)), cluster.with_edits(Add(second), Replace(cordoned))):
+        graph = cluster_graph(changed)
+        fresh = cluster_graph(ClusterView([item for kind in changed.kinds for item in changed.all(kind)], release=changed.release))
+        assert plain(graph) == plain(fresh)
+        assert set(graph.predecessors(shared)) == {"node/n1/root/pci0000:00", "node/n2/root/pci0000:00"}
+        assert set(graph.successors(shared)) == {"claim/default/c"}
+    assert plain(cluster_graph(cluster.with_edits(Add(second), Delete(second)))) == plain(cluster_graph(cluster))
+
+
+def test_a_pod_of_a_group_that_ends_changes_what_is_said_of_the_group_s_claim() -> None:
+    group = other("scheduling.k8s.io/v1beta1", "PodGroup", "g", spec={"schedulingPolicy": {"gang": {"minCount": 1}}})
+    taken = claim("c", held("gpu-0"))
+    taken["status"]["reservedFor"] = [{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "uid-g"}]
+    member = pod("p", node="n1")
+    member["spec"]["schedulingGroup"] = {"podGroupName": "g"}
+    cluster = view([node("n1"), resource_slice(NVIDIA, "n1", [gpu("gpu-0")]), taken, group, member])
+    assert hardware(cluster).nodes[0].devices[0].holds[0].holder.alive is True
+    ended = decode({**member, "status": {"phase": "Succeeded"}})
+    assert ended is not None
+    later = cluster.with_edits(Replace(ended))
+    assert hardware(later).nodes[0].devices[0].holds[0].holder.alive is not True
+    assert cluster_graph(later).nodes["pod/default/p"]["phase"] == "Succeeded"

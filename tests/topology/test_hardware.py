@@ -238,6 +238,14 @@ def test_largest_free_counts_what_one_place_has() -> None:
     assert (entry.total, entry.free, entry.node, entry.numa, entry.root) == (8, 5, 5, 3, 2)
 
 
+def test_racks_of_one_name_in_two_zones_are_two_places() -> None:
+    items = []
+    for number, (zone, rack) in enumerate((("a", "r1"), ("a", "r1"), ("b", "r1"), ("b", "r2"))):
+        labels = {"topology.kubernetes.io/zone": zone, "topology.gke.io/rack": rack}
+        items += [node(f"n{number}", labels), resource_slice(NVIDIA, f"n{number}", [gpu("gpu-0"), gpu("gpu-1")])]
+    assert largest(facts(items).nodes)[0].domains == (("rack", 4),)
+
+
 def test_free_devices_of_a_cordoned_node_are_not_offered() -> None:
     found = only([node("n1", unschedulable=True), gpus()])
     assert (found.closed, largest([found])[0].free) == ("cordoned", 0)

@@ -9,12 +9,12 @@ devices.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from operator import is_
 from typing import Any, Literal
 from weakref import ref
 
 from ..objects import CounterSet, ResourceSlice
+from ..objects.record import record
 from ..view import derived
 from .inventory import Inventory, PoolKey
 from .problem import TargetNode
@@ -23,7 +23,7 @@ from .variants import Variant
 PoolState = Literal["usable", "incomplete", "invalid"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Pool:
     """One pool as one node sees it.
 
@@ -81,12 +81,14 @@ def _has_binding_conditions(slices: Iterable[ResourceSlice]) -> bool:
 
 
 def _repeated_device(slices: Iterable[ResourceSlice]) -> str | None:
+    listed = [device.name for entry in slices for device in entry.devices]
+    if len(set(listed)) == len(listed):
+        return None
     names: set[str] = set()
-    for entry in slices:
-        for device in entry.devices:
-            if device.name in names:
-                return device.name
-            names.add(device.name)
+    for name in listed:
+        if name in names:
+            return name
+        names.add(name)
     return None
 
 

@@ -40,4 +40,7 @@ def decode_condition(source: Json) -> Condition:
 
 def find_condition(conditions: tuple[Condition, ...], kind: str) -> Condition | None:
     """The condition of type `kind`, or None."""
-    return next((entry for entry in conditions if entry.type == kind), None)
+    for entry in conditions:
+        if entry.type == kind:
+            return entry
+    return None

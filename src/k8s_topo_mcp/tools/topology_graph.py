@@ -43,6 +43,8 @@ from k8s_topo_mcp.view.indices import pods_of_claim
 
 KINDS = 4
 """How many kinds of device the structured part and the `largest free` line name."""
+VARIANTS = " (~: same machine type, other devices)"
+"""What the suffix of a shape's name means; the picture of a whole cluster needs the room for other things."""
 RESERVE = 90
 """Tokens kept for a cursor and the frame's notes on arguments."""
 
@@ -52,7 +54,8 @@ class Input(Arguments):
 
     scope: str = Field(
         default="cluster",
-        description="cluster, zone|shape|node/NAME, pod|claim|queue/NS/NAME, workload/KIND/NS/NAME, zombies, or a path from an answer",
+        description="cluster, zone|shape|node/NAME, pod|claim|queue/NS/NAME, workload/KIND/NS/NAME, zombies, or a path from an answer. "
+        "A shape's name ends in ~ and a code where nodes of one machine type differ in devices",
     )
     highlight: str | None = Field(default=None, description="pod/NS/NAME or claim/NS/NAME: what it holds or could hold, what is in the way")
     depth: Literal["auto", "node", "numa", "root", "device"] = "auto"
@@ -255,7 +258,9 @@ def _new_frame(view: ClusterView, facts: Hardware, shape_of: Mapping[str, Shape]
         unknown += _shape_cautions(shown, shape_of)
     return Output(
         scope=clean(selection.path, 200),
-        headline=_headline(selection, sums, view.unknown(ResourceSlice.KIND) is None),
+        headline=_headline(
+            selection, sums, any("~" in shape_of[node.name].name for node in shown), view.unknown(ResourceSlice.KIND) is None
+        ),
         devices=_kinds(sums, largest(shown)) if selection.focus != "zombies" else (),
         held_by={clean(name, 40): count for name, count in list(sums.namespaces.items())[:3]} if selection.focus == "nodes" else {},
         unknown=tuple(clean(text, 400) for text in unknown[:5]),
@@ -287,12 +292,12 @@ def _next(view: ClusterView, selection: Selection) -> Next | None:
     return Next(tool="explain_pending", arguments={"pod": clean(waiting.full_name, 200)})
 
 
-def _headline(selection: Selection, sums: Totals, told: bool) -> str:
+def _headline(selection: Selection, sums: Totals, variants: bool, told: bool) -> str:
     match selection.focus:
         case "nodes":
             zones = f", {plural(sums.zones, 'zone')}" if sums.zones and selection.path == "cluster" else ""
             subject = "" if selection.path == "cluster" else f"{clean(selection.path, 120)}: "
-            kinds = f", {plural(sums.shapes, 'shape')}"
+            kinds = f", {plural(sums.shapes, 'shape')}{VARIANTS if variants and subject else ''}"
             return f"{subject}{plural(sums.nodes, 'node')}{zones}{kinds}; {_accelerators(sums, told)}"
         case "node" | "pool":
             return f"{clean(selection.path, 200)}: {_accelerators(sums, told)}"

@@ -19,7 +19,7 @@ from k8s_topo_mcp.tools.claim_feasibility import asks
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.models import Blocker, Part
 from k8s_topo_mcp.topology.location import located
-from k8s_topo_mcp.topology.placed import NodeHardware
+from k8s_topo_mcp.topology.nodes import NodeHardware
 from k8s_topo_mcp.topology.scopes import Selection
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of

@@ -16,7 +16,8 @@ from .domains import words as level_words
 from .holdings import Holder, holder_of
 from .joins import Kind
 from .location import located
-from .placed import Hardware, NodeHardware, PlacedDevice
+from .nodes import Hardware, NodeHardware
+from .placed import PlacedDevice
 from .rows import Row, fold
 from .words import counted, few, holders, number, state, summary
 

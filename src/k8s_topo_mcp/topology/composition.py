@@ -1,56 +1,24 @@
-"""Portions put together, and put together again when a few of them are others: by the chunk, and from what was there before.
+"""Portions put together, and put together again when a few of them are others, from what was there before.
 
-A graph of 100,000 vertices takes a tenth of a second to fill even when all of its parts are at hand; to copy its tables and change one
-chunk takes a tenth of that.
+To fill the tables of a large graph takes several times as long as to copy them and to change what a few portions say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Collection, Iterable, Sequence
 
-from .portions import NO_EDGES, Edges, Facts, Portion
+from k8s_topo_mcp.objects.record import record
 
-CHUNK = 64
-"""How many nodes are joined at a time."""
+from .portions import Edges, Facts, Portion
+
 FEW = 4
-"""Tables are filled anew when more than one chunk in so many is another."""
+"""Tables are filled anew when more than one portion in so many is another."""
+
+NO_EDGES: dict[str, Facts] = {}
+"""Stands at every vertex without edges of one direction, to save a hundred thousand empty dicts; never filled."""
 
 
-def join(portions: Iterable[Portion], whole: Portion) -> Portion:
-    """
-    Put several portions into one.
-
-    Notes
-    -----
-    What a vertex of its own has goes in as it is; only where several portions have edges at one shared vertex a dict is made anew.
-    """
-    made: set[int] = set()
-    for portion in portions:
-        if portion.own:
-            whole.own.update(portion.own)
-            whole.out.update(portion.out)
-            whole.into.update(portion.into)
-        whole.shared.update(portion.shared)
-        for table, more in ((whole.shared_out, portion.shared_out), (whole.shared_into, portion.shared_into)):
-            both = table.keys() & more.keys()
-            before = {vertex: table[vertex] for vertex in both}
-            table.update(more)
-            for vertex, there in before.items():
-                edges = more[vertex]
-                if not edges:
-                    table[vertex] = there
-                elif there:
-                    if id(there) not in made:
-                        there = dict(there)
-                        made.add(id(there))
-                    there.update(edges)
-                    table[vertex] = there
-    return whole
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Tables:
     """All vertices, and their edges out and in, as networkx keeps them."""
 
@@ -59,66 +27,105 @@ class Tables:
     into: Edges
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chunk:
-    members: tuple[Portion, ...]
-    whole: Portion
-
-
 class Composition:
-    """The chunks and tables of the last graph, to make the next one from. Made for one series of portions in a steady order."""
+    """The portions and tables of the last graph, to make the next one from."""
 
     def __init__(self) -> None:
-        self._last: tuple[list[_Chunk], Tables] | None = None
+        self._last: tuple[dict[Portion, None], Tables, bool] | None = None
 
-    def of(self, portions: Sequence[Sequence[Portion]], apart: Iterable[Portion]) -> Tables:
-        """The tables of all portions; `portions` that are given together stay together, those `apart` make a chunk of their own."""
-        members = [tuple(chain.from_iterable(portions[start : start + CHUNK])) for start in range(0, len(portions), CHUNK)]
-        members.append(tuple(apart))
-        known, tables = self._last if self._last is not None else ([], None)
-        same = len(known) == len(members)
-        chunks = [
-            known[number] if number < len(known) and known[number].members == own else _Chunk(own, join(own, Portion()))
-            for number, own in enumerate(members)
-        ]
-        changed = [number for number, chunk in enumerate(chunks) if not same or chunk is not known[number]]
-        if tables is None or len(changed) * FEW > len(chunks):
-            tables = filled(chunk.whole for chunk in chunks)
-        elif changed:
-            tables = _revised(tables, [known[number].whole for number in changed], [chunks[number].whole for number in changed], chunks)
-        self._last = (chunks, tables)
+    def of(self, portions: Iterable[Portion]) -> Tables:
+        """The tables of all portions; one that is given twice counts once."""
+        now = dict.fromkeys(portions)
+        tables, sound = self._revised(now), True
+        if tables is None:
+            tables, sound = _filled(now)
+            if not sound:
+                tables, _ = _filled([_all_shared(portion) for portion in now])
+        self._last = (now, tables, sound)
         return tables
+
+    def _revised(self, now: dict[Portion, None]) -> Tables | None:
+        """The tables made from those before; None where they have to be filled anew."""
+        if self._last is None:
+            return None
+        known, tables, sound = self._last
+        come = [portion for portion in now if portion not in known]
+        gone = [portion for portion in known if portion not in now]
+        if not come and not gone:
+            return tables
+        if not sound or (len(come) + len(gone)) * FEW > len(now):
+            return None
+        return _patched(tables, gone, come, now)
 
 
 def filled(portions: Iterable[Portion]) -> Tables:
     """Tables made from nothing."""
-    tables = Tables({}, {}, {})
-    # In the tables vertices of either sort stand together.
-    join(portions, Portion(tables.vertices, tables.out, tables.into, tables.vertices, tables.out, tables.into))
-    return tables
+    return Composition().of(portions)
 
 
-def _revised(tables: Tables, before: Sequence[Portion], after: Sequence[Portion], chunks: Sequence[_Chunk]) -> Tables:
-    """The tables with some chunks gone and others in their place."""
-    vertices, out, into = dict(tables.vertices), dict(tables.out), dict(tables.into)
-    touched: dict[str, None] = {}
-    for old, new in zip(before, after, strict=True):
-        vertices.update(new.own)
-        out.update(new.out)
-        into.update(new.into)
-        for vertex in old.own.keys() - new.own.keys():
-            # Unless another chunk has taken it over.
-            if vertices[vertex] is old.own[vertex]:
-                del vertices[vertex], out[vertex], into[vertex]
-        touched |= dict.fromkeys(old.shared) | dict.fromkeys(new.shared)
-    for vertex in touched:
-        having = [chunk.whole for chunk in chunks if vertex in chunk.whole.shared]
+def _filled(portions: Collection[Portion]) -> tuple[Tables, bool]:
+    """Tables made from nothing, and whether they are sound: no vertex that should be one portion's own is in another, too."""
+    vertices: dict[str, Facts] = {}
+    shared: dict[str, Facts] = {}
+    count = 0
+    for portion in portions:
+        vertices.update(portion.own)
+        shared.update(portion.shared)
+        count += len(portion.own)
+    vertices.update(shared)
+    out: Edges = dict.fromkeys(vertices, NO_EDGES)
+    into: Edges = dict.fromkeys(vertices, NO_EDGES)
+    made: set[int] = set()
+    for portion in portions:
+        out.update(portion.out)
+        into.update(portion.into)
+        _merge(out, portion.shared_out, made)
+        _merge(into, portion.shared_into, made)
+    return Tables(vertices, out, into), len(vertices) == count + len(shared)
+
+
+def _all_shared(portion: Portion) -> Portion:
+    """A portion with nothing of its own: what is a device's may be another node's, too (two nodes publish one pool)."""
+    return Portion(
+        shared={**portion.own, **portion.shared},
+        shared_out={**portion.out, **portion.shared_out},
+        shared_into={**portion.into, **portion.shared_into},
+    )
+
+
+def _patched(tables: Tables, gone: Sequence[Portion], come: Sequence[Portion], now: Iterable[Portion]) -> Tables | None:
+    """The tables without some portions and with others; None where they wouldn't be sound."""
+    own_before = {vertex for portion in gone for vertex in portion.own}
+    own_after = {vertex for portion in come for vertex in portion.own}
+    shared_before = {vertex for portion in gone for vertex in portion.shared}
+    shared_after = {vertex for portion in come for vertex in portion.shared}
+    touched = shared_before | shared_after
+    sharers: dict[str, list[Portion]] = {vertex: [] for vertex in sorted(touched)}
+    for portion in now:
+        if not touched.isdisjoint(portion.shared):
+            for vertex in touched.intersection(portion.shared):
+                sharers[vertex].append(portion)
+    new = set(come)
+    taken = any(
+        vertex in tables.vertices and vertex not in own_before and vertex not in shared_before and new.issuperset(sharers.get(vertex, ()))
+        for vertex in own_after | shared_after
+    )
+    if taken or sum(len(portion.own) for portion in come) != len(own_after) or any(sharers.get(vertex) for vertex in own_after):
+        return None
+    vertices, out, into = tables.vertices.copy(), tables.out.copy(), tables.into.copy()
+    for vertex in (own_before | touched) - own_after:
+        if not sharers.get(vertex):
+            del vertices[vertex], out[vertex], into[vertex]
+    for portion in come:
+        vertices.update(portion.own)
+        for table, edges in ((out, portion.out), (into, portion.into)):
+            table.update(dict.fromkeys(portion.own, NO_EDGES))
+            table.update(edges)
+    for vertex, having in sharers.items():
         if having:
             vertices[vertex] = having[-1].shared[vertex]
-            out[vertex] = _merged([portion.shared_out[vertex] for portion in having])
-            into[vertex] = _merged([portion.shared_into[vertex] for portion in having])
-        elif not any(vertex in portion.own for portion in after):
-            del vertices[vertex], out[vertex], into[vertex]
+            out[vertex] = _merged([portion.shared_out.get(vertex, NO_EDGES) for portion in having])
+            into[vertex] = _merged([portion.shared_into.get(vertex, NO_EDGES) for portion in having])
     return Tables(vertices, out, into)
 
 
@@ -127,3 +134,16 @@ def _merged(edges: Sequence[dict[str, Facts]]) -> dict[str, Facts]:
     if not some:
         return NO_EDGES
     return some[0] if len(some) == 1 else {other: facts for entry in some for other, facts in entry.items()}
+
+
+def _merge(table: Edges, more: Edges, made: set[int]) -> None:
+    """Put the edges at shared vertices in. A portion's own dict goes in as it is; where two meet, a new one is `made`."""
+    for vertex, edges in more.items():
+        there = table[vertex]
+        if not there:
+            table[vertex] = edges
+        elif id(there) in made:
+            there.update(edges)
+        else:
+            table[vertex] = both = {**there, **edges}
+            made.add(id(both))

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from k8s_topo_mcp.objects.kueue import KueueTopology
+from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.objects.resource_slice import ResourceSlice
 from k8s_topo_mcp.view import ClusterView, derived
 
@@ -33,13 +33,19 @@ _KEYS = frozenset(
 ) | frozenset(GROUP_NAMES)
 """Words that scopes use for other things."""
 
+MAX_SHARED = 65536
+"""So many different whereabouts are kept, to give nodes in one place the same."""
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a node stands at one level, and the label or attribute that says so."""
+_Place = tuple[str, str]
+"""The value at one level, and the label or attribute that says so."""
 
-    value: str
-    by: str
+
+@record(weakref_slot=True)
+class Whereabouts:
+    """Where nodes stand: by level the value, coarse to fine, and the label or attribute that says so. Nodes in one place share it."""
+
+    places: Mapping[str, str]
+    by: Mapping[str, str]
 
 
 def words(level: str) -> str:
@@ -76,32 +82,43 @@ def _position(known: Sequence[Level], coarser: Sequence[str], finer: Sequence[st
     return next((at[label] for label in finer if label in at), len(known))
 
 
-def places(labels: Mapping[str, str], known: Sequence[Level] = LEVELS, slices: Iterable[ResourceSlice] = ()) -> Mapping[str, Place]:
-    """
-    Where a node stands, coarse to fine.
+class Places:
+    """Tells where nodes stand, by the levels of one cluster.
 
     Parameters
     ----------
-    labels
-        The node's labels; of two for one level the later row of `known` wins (the more specific source).
     known
-        The cluster's levels, see `levels`.
-    slices
-        What is published for the node: tells levels that no label does.
+        The cluster's levels, see `levels`; of two labels for one level the later row wins (the more specific source).
     """
-    found: dict[str, Place] = {}
-    for level in known:
-        value = labels.get(level.label)
-        if value:
-            found[level.name] = Place(value, level.label)
-    more = _tpu_parts(labels) if _TPU in labels else {}
-    for entry in slices:
-        if entry.driver in _TELLING:
-            more = {**_published(entry), **more}
-    if more.keys() <= found.keys():
-        return found
-    found = {**more, **found}
-    return {name: found[name] for name in _ordered(found, known)}
+
+    def __init__(self, known: Sequence[Level] = LEVELS) -> None:
+        self._known = tuple(known)
+        self._rank = {level.label: number for number, level in enumerate(known)}
+        self._labels = frozenset(self._rank)
+        self._found: dict[tuple[Sequence[object], ...], Whereabouts] = {}
+
+    def of(self, labels: Mapping[str, str], slices: Iterable[ResourceSlice] = ()) -> Whereabouts:
+        """Where the node with these labels stands; what is published for it (`slices`) tells levels that no label does."""
+        told = [(self._rank[label], label, value) for label in self._labels.intersection(labels) if (value := labels[label])]
+        told.sort()
+        more = _tpu_parts(labels) if _TPU in labels else {}
+        for entry in slices:
+            if entry.driver in _TELLING:
+                more = {**_published(entry), **more}
+        key = (*told, *more.items())
+        shared = self._found.get(key)
+        if shared is None:
+            if len(self._found) >= MAX_SHARED:
+                self._found.clear()
+            shared = self._found[key] = self._whereabouts(told, more)
+        return shared
+
+    def _whereabouts(self, told: Iterable[tuple[int, str, str]], more: Mapping[str, _Place]) -> Whereabouts:
+        found = {self._known[rank].name: (value, label) for rank, label, value in told}
+        if not more.keys() <= found.keys():
+            both = {**more, **found}
+            found = {name: both[name] for name in _ordered(both, self._known)}
+        return Whereabouts({name: value for name, (value, _) in found.items()}, {name: label for name, (_, label) in found.items()})
 
 
 def _ordered(found: Iterable[str], known: Sequence[Level]) -> list[str]:
@@ -110,12 +127,12 @@ def _ordered(found: Iterable[str], known: Sequence[Level]) -> list[str]:
     return sorted(found, key=lambda name: (rank[name], 0) if name in rank else (rank["cube"] + 0.5, -_chips(name)))
 
 
-def _tpu_parts(labels: Mapping[str, str]) -> dict[str, Place]:
-    found: dict[str, Place] = {}
+def _tpu_parts(labels: Mapping[str, str]) -> dict[str, _Place]:
+    found: dict[str, _Place] = {}
     for label, value in labels.items():
         part = _TPU_PART.fullmatch(label)
         if part is not None and value and part[1] != "4x4x4":
-            found[f"tpu-{part[1]}"] = Place(value, label)
+            found[f"tpu-{part[1]}"] = (value, label)
     return found
 
 
@@ -126,20 +143,20 @@ def _chips(name: str) -> int:
     return chips
 
 
-def _published(entry: ResourceSlice) -> Mapping[str, Place]:
+def _published(entry: ResourceSlice) -> Mapping[str, _Place]:
     """What a slice says of the place of its node; the first device that says anything speaks for all."""
     return derived(entry, "topology.published places", lambda: _read(entry))
 
 
-def _read(entry: ResourceSlice) -> Mapping[str, Place]:
+def _read(entry: ResourceSlice) -> Mapping[str, _Place]:
     for device in entry.devices:
-        found: dict[str, Place] = {}
+        found: dict[str, _Place] = {}
         for name, attribute in device.attributes.items():
             full = name if "/" in name else f"{entry.driver}/{name}"
             level = ATTRIBUTES.get(full)
             # A value with a slash couldn't be part of a scope.
             if level is not None and isinstance(attribute.value, str) and attribute.value and "/" not in attribute.value:
-                found.setdefault(level, Place(attribute.value, full))
+                found.setdefault(level, (attribute.value, full))
         if found:
             return found
     return {}

@@ -1,5 +1,5 @@
-"""Which pods belong together: PodGroup, LeaderWorkerSet, JobSet, ComputeDomain, and groups of pods under other schedulers, as the pods
-themselves say. Whether a group fits is not asked here (scheduling.gang_scheduling does).
+"""Which pods belong together: PodGroup, LeaderWorkerSet, JobSet, ComputeDomain, and groups of pods under other schedulers (Kueue,
+scheduler-plugins, Volcano, Grove), as the pods themselves say. Whether a group fits is not asked here (scheduling.gang_scheduling does).
 """
 
 from __future__ import annotations
@@ -36,8 +36,14 @@ _LABELS: Mapping[str, tuple[str, str, str]] = {
     ),
     "KueuePodGroup": (POD_GROUP_LABEL, "", "kubernetes-sigs/kueue pkg/controller/jobs/pod"),
     "SchedulerPluginsPodGroup": ("scheduling.x-k8s.io/pod-group", "", "kubernetes-sigs/scheduler-plugins apis/scheduling/v1alpha1"),
+    "PodGang": ("grove.io/podgang", "", "ai-dynamo/grove operator/api/common/labels.go"),
 }
 _NAMES = frozenset(label for label, _, _ in _LABELS.values())
+
+VOLCANO = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
+"""Annotations that name a PodGroup of Volcano (volcano.sh/apis pkg/apis/scheduling/v1beta1/labels.go); its scheduler goes by the first
+(volcano-sh/volcano pkg/scheduler/api/job_info.go)."""
+_VOLCANO = frozenset(VOLCANO)
 
 
 def gangs_of(pod: Pod, domains: Mapping[tuple[str, str], str]) -> tuple[Gang, ...]:
@@ -50,6 +56,11 @@ def gangs_of(pod: Pod, domains: Mapping[tuple[str, str], str]) -> tuple[Gang, ..
     labels = pod.metadata.labels
     if not _NAMES.isdisjoint(labels):
         found.extend(_labelled(pod.namespace, labels))
+    annotations = pod.metadata.annotations
+    if not _VOLCANO.isdisjoint(annotations):
+        name = next((annotations[key] for key in VOLCANO if annotations.get(key)), "")
+        if name:
+            found.append(Gang("VolcanoPodGroup", pod.namespace, name))
     if domains:
         names = (domains.get((pod.namespace, entry.template_name)) for entry in pod.resource_claims if entry.template_name is not None)
         found.extend(Gang("ComputeDomain", pod.namespace, name) for name in dict.fromkeys(names) if name is not None)

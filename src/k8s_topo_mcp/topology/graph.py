@@ -51,11 +51,13 @@ from k8s_topo_mcp.view import ClusterView
 
 from .composition import Composition, filled
 from .hardware import hardware
-from .placed import NodeHardware
-from .portions import Partitions, node_portion, pods_in, unbound_portion
+from .node_portion import chain, node_portion
+from .nodes import NodeHardware
+from .portions import Partitions, Portion, pods_in
 from .rows import Line
 from .shapes import Shape, shapes
-from .work import pod_portions, pods_by_node, waiting_portions
+from .vertices import unbound_portion
+from .work import concerned_portions, pod_portions, waiting_portions
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -81,12 +83,18 @@ def hardware_graph(
     """
     from .digraph import graph_of
 
-    portions = [node_portion(node, shapes[node.name].name, partitions) for node in nodes]
+    listed = tuple(nodes)
+    portions = [node_portion(node, shapes[node.name].name, partitions) for node in listed]
     if view is not None:
         names = (name.partition("/") for name in pods_in(portions))
         pods = (view.get(Pod, name, namespace) for namespace, _, name in names)
-        portions.extend(pod_portion for _, pod_portion in pod_portions(view, [pod for pod in pods if pod is not None]))
-    return graph_of(filled(portions))
+        portions.extend(pod_portions(view, [pod for pod in pods if pod is not None]))
+    return graph_of(filled([*_places(listed), *portions]))
+
+
+def _places(nodes: Iterable[NodeHardware]) -> list[Portion]:
+    """What the places of nodes add, each place once."""
+    return [chain(where).portion for where in dict.fromkeys([node.where for node in nodes])]
 
 
 def cluster_graph(view: ClusterView, partitions: Partitions = "held") -> nx.DiGraph[str]:
@@ -110,13 +118,12 @@ def _of_cluster(view: ClusterView, partitions: Partitions) -> nx.DiGraph[str]:
 
     facts = hardware(view)
     shape_of = view.memo("topology.shapes", lambda: shapes(facts.nodes))
-    pods = pods_by_node(view)
-    known = {node.name for node in facts.nodes}
-    nodes = [(node_portion(node, shape_of[node.name].name, partitions), *pods.get(node.name, ())) for node in facts.nodes]
-    apart = [unbound_portion(facts.unbound, partitions)] if facts.unbound else []
-    apart += waiting_portions(view)
-    apart += [portion for name, left in pods.items() if name not in known for portion in left]
-    return graph_of(view.carried(Node, _nothing_kept).compositions[partitions].of(nodes, apart))
+    portions = _places(facts.nodes)
+    portions += [node_portion(node, shape_of[node.name].name, partitions) for node in facts.nodes]
+    portions += [unbound_portion(facts.unbound, partitions)] if facts.unbound else []
+    portions += concerned_portions(view)
+    portions += waiting_portions(view)
+    return graph_of(view.carried(Node, _nothing_kept).compositions[partitions].of(portions))
 
 
 LEFT_OUT = ("pool", "driver", "role", "memory")

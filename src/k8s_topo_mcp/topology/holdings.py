@@ -7,20 +7,20 @@ free the devices (kubernetes/kubernetes#132334). What can't be read makes nobody
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 from k8s_topo_mcp.objects.pod import Pod
+from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.objects.resource import DeviceResult, ResourceClaim
 from k8s_topo_mcp.objects.scheduling import PodGroup
 from k8s_topo_mcp.view import ClusterView
-from k8s_topo_mcp.view.indices import allocated_claims, consumers_of, pools_held
+from k8s_topo_mcp.view.indices import consumers_of, pools_held
 
 PoolKey = tuple[str, str]
 """(driver, pool name)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Holder:
     """A claim that holds devices. `alive` is None when the API doesn't tell (pods unreadable, or reserved for something else than pods)."""
 
@@ -51,7 +51,7 @@ class Holder:
         return f"{len(self.pods)} pods"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Hold:
     """One result of a claim: this device, or a share of it."""
 
@@ -78,20 +78,31 @@ def _alive(view: ClusterView, claim: ResourceClaim, pods: tuple[Pod, ...]) -> bo
 
 
 class Holders:
-    """The holder of every allocated claim of a view. One that is as it was in the view before is the same object."""
+    """The holder of every claim of a view that holds devices. One that is as it was in the view before is the same object; `touched` are
+    the pools in which any is another."""
 
     def __init__(self, view: ClusterView, before: Holders | None = None) -> None:
-        self._pods = (view.all(Pod), view.all(PodGroup), view.can_read(Pod.KIND))
-        same_pods = before is not None and all(now is then for now, then in zip(self._pods, before._pods, strict=True))
-        known = {} if before is None else before._of
-        self._of: dict[ResourceClaim, Holder] = {}
+        self._pods = view.all(Pod)
+        self._others = (view.all(PodGroup), view.can_read(Pod.KIND))
         self._in_pool = view.index(ResourceClaim, pools_held)
-        for claim in allocated_claims(view):
-            held = known.get(claim)
-            if held is None or not same_pods:
-                now = holder_of(view, claim)
-                held = held if held is not None and held.pods == now.pods and held.alive is now.alive else now
-            self._of[claim] = held
+        self._of: dict[ResourceClaim, Holder] = {}
+        self.touched: set[PoolKey] = set(self._in_pool) if before is None else others(before._in_pool, self._in_pool)
+        known = {} if before is None else before._of
+        changed = _changed(before._pods, self._pods) if before is not None and before._others == self._others else None
+        for key, claims in self._in_pool.items():
+            for claim in claims:
+                held = known.get(claim)
+                if held is None:
+                    self._of[claim] = holder_of(view, claim)
+                elif changed is None or (changed and _concerns(claim, changed)):
+                    now = holder_of(view, claim)
+                    if held.pods == now.pods and held.alive is now.alive:
+                        self._of[claim] = held
+                    else:
+                        self._of[claim] = now
+                        self.touched.add(key)
+                else:
+                    self._of[claim] = held
 
     @property
     def pools(self) -> Iterable[PoolKey]:
@@ -100,14 +111,36 @@ class Holders:
 
     def in_pool(self, key: PoolKey) -> tuple[Holder, ...]:
         """Who holds devices of a pool, by namespace and name of the claim."""
-        return tuple([self._of[claim] for claim in self._in_pool.get(key, ())])
+        claims = self._in_pool.get(key)
+        return tuple([self._of[claim] for claim in claims]) if claims is not None else ()
+
+
+def others(before: Mapping[PoolKey, Sequence[object]], now: Mapping[PoolKey, Sequence[object]]) -> set[PoolKey]:
+    """The pools of which these mappings say different things."""
+    if before is now:
+        return set()
+    return {key for key, found in now.items() if before.get(key) != found} | (before.keys() - now.keys())
+
+
+def _changed(before: tuple[Pod, ...], now: tuple[Pod, ...]) -> set[tuple[str, str]]:
+    """Namespace and name of the pods that came, went or changed."""
+    return set() if before is now else {pod.key for pod in set(before) ^ set(now)}
+
+
+def _concerns(claim: ResourceClaim, pods: set[tuple[str, str]]) -> bool:
+    """Whether a claim is reserved for any of these pods, or for a group, which may have them as members."""
+    space = claim.metadata.namespace
+    return any(consumer.resource != "pods" or (space, consumer.name) in pods for consumer in claim.reserved_for)
 
 
 def held_in(key: PoolKey, holders: Iterable[Holder]) -> Held:
     """The holds of these holders in one pool."""
-    found: dict[str, list[Hold]] = {}
+    driver, pool = key
+    found: dict[str, tuple[Hold, ...]] = {}
     for holder in holders:
-        for result in holder.claim.allocation.results if holder.claim.allocation is not None else ():
-            if (result.driver, result.pool) == key and not result.admin_access:
-                found.setdefault(result.device, []).append(Hold(holder, result))
-    return {device: tuple(holds) for device, holds in found.items()}
+        allocation = holder.claim.allocation
+        for result in allocation.results if allocation is not None else ():
+            if result.pool == pool and result.driver == driver and not result.admin_access:
+                device = result.device
+                found[device] = (*found[device], Hold(holder, result)) if device in found else (Hold(holder, result),)
+    return found

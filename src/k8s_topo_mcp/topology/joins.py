@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
+from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.objects.resource_slice import Attribute, Device, ResourceSlice
 from k8s_topo_mcp.view import derived
 
@@ -175,16 +176,12 @@ class Kind:
     from_plugin: bool
     is_accelerator: bool
     label: str
+    order: tuple[int, str, str, str] = field(repr=False, compare=False)
     code: int = field(repr=False, compare=False)
 
     def __hash__(self) -> int:
         """Worked out once: kinds are keys of every count."""
         return self.code
-
-    @property
-    def order(self) -> tuple[int, str, str, str]:
-        """Sorts accelerators first."""
-        return (ROLES.index(self.role), self.driver, self.product, self.profile)
 
 
 @lru_cache(maxsize=4096)
@@ -192,8 +189,8 @@ def kind(role: Role, driver: str, product: str, profile: str = "") -> Kind:
     """The kind. It counts in headlines (`is_accelerator`) unless it is a NIC, CPU, memory, channel, or an odd resource of a plugin."""
     plugin = "/" in driver
     counts = role == "accelerator" or (role == "device" and not plugin)
-    code = hash((role, driver, product, profile))
-    return Kind(role, driver, product, profile, plugin, counts, _label(role, driver, product, profile), code)
+    label, order = _label(role, driver, product, profile), (ROLES.index(role), driver, product, profile)
+    return Kind(role, driver, product, profile, plugin, counts, label, order, hash((role, driver, product, profile)))
 
 
 def _label(role: Role, driver: str, product: str, profile: str) -> str:
@@ -209,15 +206,14 @@ def _label(role: Role, driver: str, product: str, profile: str) -> str:
     return f"{name} {profile}" if profile else name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spot:
-    """One device of a slice and where it sits, as published. None: not published.
+@record()
+class Seat:
+    """What a device is and where it sits, as published. None: not published. Devices that are alike in this mostly have the same object.
 
     `numa` is the device's own NUMA node, `numa_name` the attribute that said so. `roots` has several entries only for devices that span
     roots (CPUs, as a list). `part` is set where the driver says that it is a partition; `partitions` finds of what.
     """
 
-    device: Device
     kind: Kind
     numa: int | None
     numa_name: str
@@ -230,6 +226,44 @@ class Spot:
         return self.roots[0] if self.roots is not None and len(self.roots) == 1 else None
 
 
+@record()
+class Spot:
+    """One device of a slice, and its seat."""
+
+    device: Device
+    seat: Seat
+
+    @property
+    def kind(self) -> Kind:
+        """What the device is."""
+        return self.seat.kind
+
+    @property
+    def numa(self) -> int | None:
+        """Its own NUMA node."""
+        return self.seat.numa
+
+    @property
+    def numa_name(self) -> str:
+        """The attribute that said so."""
+        return self.seat.numa_name
+
+    @property
+    def roots(self) -> tuple[str, ...] | None:
+        """The roots that it hangs on."""
+        return self.seat.roots
+
+    @property
+    def root(self) -> str | None:
+        """The one root that it hangs on."""
+        return self.seat.root
+
+    @property
+    def part(self) -> bool:
+        """Whether the driver says that it is a partition."""
+        return self.seat.part
+
+
 def spots(entry: ResourceSlice) -> tuple[Spot, ...]:
     """Where the devices of a slice sit; remembered for as long as the slice lives."""
     return derived(entry, "topology.spots", lambda: _spots(entry))
@@ -238,7 +272,7 @@ def spots(entry: ResourceSlice) -> tuple[Spot, ...]:
 def _spots(entry: ResourceSlice) -> tuple[Spot, ...]:
     row = published(entry.driver)
     names = names_of(entry.driver)
-    return tuple(_spot(device, row, names, entry.driver) for device in entry.devices)
+    return tuple([Spot(device, _seat_of(device, row, names, entry.driver)) for device in entry.devices])
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +318,7 @@ def text_of(attributes: Mapping[str, Attribute], names: tuple[str, ...]) -> str:
     return ""
 
 
-def _spot(device: Device, row: Published, names: Names, driver: str) -> Spot:
+def _seat_of(device: Device, row: Published, names: Names, driver: str) -> Seat:
     attributes = device.attributes
     numa_name, numa = "", None
     for name in names.numa:
@@ -300,22 +334,19 @@ def _spot(device: Device, row: Published, names: Names, driver: str) -> Spot:
             roots = _strings(found)
             break
     form = text_of(attributes, names.type) if row.part_types else ""
-    part = form in row.part_types if row.part_types else bool(names.parent and text_of(attributes, names.parent))
-    first = attributes.get(names.product[0]) if names.product else None
-    if first is not None and type(first.value) is str:
-        product = first.value
-    else:
-        product = text_of(attributes, names.product)
+    part = form in row.part_types if form else bool(not row.part_types and names.parent and text_of(attributes, names.parent))
+    product = text_of(attributes, names.product)
     if not product and row.role == "nic":
         product = _nic(device)
-    return Spot(
-        device=device,
-        kind=kind(row.role, driver, product, (text_of(attributes, names.profile) or form) if part else ""),
-        numa=numa,
-        numa_name=numa_name,
-        roots=roots,
-        part=part,
-    )
+    profile = (text_of(attributes, names.profile) or form) if part else ""
+    return _seat(row.role, driver, product, profile, numa, numa_name, roots, part)
+
+
+@lru_cache(maxsize=16384)
+def _seat(
+    role: Role, driver: str, product: str, profile: str, numa: int | None, numa_name: str, roots: tuple[str, ...] | None, part: bool
+) -> Seat:
+    return Seat(kind(role, driver, product, profile), numa, numa_name, roots, part)
 
 
 def _nic(device: Device) -> str:

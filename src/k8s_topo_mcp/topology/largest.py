@@ -6,12 +6,15 @@ tolerations and other constraints are not looked at (claim_feasibility does that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .domains import level_names
+from k8s_topo_mcp.view import derived
+
+from .domains import Whereabouts, level_names
 from .joins import Kind
-from .placed import NodeHardware, Tally
+from .nodes import NodeHardware
+from .placed import Tally
 
 COARSE = frozenset({"region", "zone"})
 
@@ -47,7 +50,7 @@ def _one(kind: Kind, members: Sequence[tuple[NodeHardware, Tally]], levels: tupl
     total = free = most = 0
     numa: int | None = None
     root: int | None = None
-    domains: dict[tuple[str, str], int] = {}
+    domains: dict[tuple[str, ...], int] = {}
     for node, tally in members:
         total += tally.total
         published_numa, published_root = node.layout.placed.get(kind, (False, False))
@@ -58,9 +61,8 @@ def _one(kind: Kind, members: Sequence[tuple[NodeHardware, Tally]], levels: tupl
         if node.closed:
             continue
         here = tally.free
-        for place in node.places.items():
-            if place[0] not in COARSE:
-                domains[place] = domains.get(place, 0) + here
+        for level, chain in _chains(node.where):
+            domains[level, *chain] = domains.get((level, *chain), 0) + here
         if not here:
             continue
         free += here
@@ -70,6 +72,16 @@ def _one(kind: Kind, members: Sequence[tuple[NodeHardware, Tally]], levels: tupl
         if root is not None and tally.free_by_root:
             root = max(root, *tally.free_by_root.values())
     best: dict[str, int] = {}
-    for (level, _), count in domains.items():
+    for (level, *_), count in domains.items():
         best[level] = max(best.get(level, 0), count)
     return Largest(kind, total, free, most, numa, root, tuple((level, best[level]) for level in levels if level in best))
+
+
+def _chains(where: Whereabouts) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each level finer than a zone, with the values down to it: two zones may both have a rack "r1"."""
+    return derived(where, "topology.chains of levels", lambda: _read(where.places))
+
+
+def _read(places: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    levels, values = tuple(places), tuple(places.values())
+    return tuple((level, values[: number + 1]) for number, level in enumerate(levels) if level not in COARSE)

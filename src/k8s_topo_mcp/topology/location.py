@@ -8,7 +8,8 @@ from k8s_topo_mcp.objects.resource_slice import DeviceId
 from k8s_topo_mcp.view import ClusterView
 
 from .hardware import hardware
-from .placed import NodeHardware, PlacedDevice
+from .nodes import NodeHardware
+from .placed import PlacedDevice
 
 PoolKey = tuple[str, str]
 

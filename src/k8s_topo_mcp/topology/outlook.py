@@ -15,7 +15,8 @@ from .buckets import BUCKETS, bucket
 from .closeup import Depth, inside, status
 from .domains import level_names, words
 from .largest import COARSE
-from .placed import NodeHardware, State, summed
+from .nodes import NodeHardware
+from .placed import State, summed
 from .rows import Children, Row, fold
 from .shapes import Shape
 from .words import WORDS as STATE_WORDS

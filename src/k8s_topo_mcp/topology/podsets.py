@@ -16,7 +16,8 @@ from .domains import level_names, words
 from .hardware import hardware
 from .largest import COARSE
 from .location import located
-from .placed import NodeHardware, PlacedDevice
+from .nodes import NodeHardware
+from .placed import PlacedDevice
 from .rows import Row, fold
 from .serving import role_of
 from .words import number

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .placed import NodeHardware, PlacedDevice, Unbound
+from .nodes import NodeHardware, Unbound
+from .placed import PlacedDevice
 from .rows import Row
 from .words import number, summary
 

@@ -24,7 +24,9 @@ from ..scaleup.group_labels import GROUP_NAMES, GROUP_WORDS
 from ..scaleup.place_labels import LEVEL_NAMES
 from .buckets import BUCKETS, bucket
 from .domains import words
-from .placed import Hardware, NodeHardware, PlacedDevice, Unbound, tallies, total
+from .frames import frame_of
+from .nodes import Hardware, NodeHardware, Unbound
+from .placed import PlacedDevice
 from .shapes import Shape
 from .teams import TEAMS, TeamError, find_team
 
@@ -195,9 +197,9 @@ def _part(node: NodeHardware, numa: int | None, root: str | None) -> NodeHardwar
 
 def _with_devices(node: NodeHardware, kept: Iterable[PlacedDevice]) -> NodeHardware:
     devices = tuple(kept)
-    counted = tallies(devices)
-    accelerators = total(tally for kind, tally in counted.items() if kind.is_accelerator)
-    return replace(node, devices=devices, plugin=(), tallies=counted, accelerators=accelerators)
+    frame = frame_of(devices)
+    counts = frame.counts(devices)
+    return replace(node, devices=devices, plugin=(), frame=frame, tallies=counts.tallies, accelerators=counts.accelerators)
 
 
 def _matching(nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape], key: str, value: str) -> tuple[NodeHardware, ...]:

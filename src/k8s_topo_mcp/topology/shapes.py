@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from k8s_topo_mcp.view import derived
 
 from .alignment import summary
+from .frames import Layout
 from .joins import Kind
-from .placed import Layout, NodeHardware, PlacedDevice
+from .nodes import NodeHardware
+from .placed import PlacedDevice
 
 INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from k8s_topo_mcp.view import derived
 
 from .joins import Kind
-from .placed import Hardware, NodeHardware, PlacedDevice, State, Tally, summed
+from .nodes import Hardware, NodeHardware
+from .placed import PlacedDevice, State, Tally, summed
 from .shapes import Shape
 
 

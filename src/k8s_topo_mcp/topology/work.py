@@ -20,12 +20,13 @@ from k8s_topo_mcp.objects import (
 )
 from k8s_topo_mcp.objects.kueue import QUEUE_LABEL
 from k8s_topo_mcp.objects.meta import ApiObject
-from k8s_topo_mcp.view import ClusterView, derived
+from k8s_topo_mcp.objects.record import record
+from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of, find_owner, pending_pods
 
 from .gangs import Gang, compute_domains, gangs_of
 from .plugin import is_extended
-from .portions import Facts, Portion, pod_facts
+from .portions import Facts, Portion, pod_facts, pod_path
 from .serving import pools_of
 from .workloads import chain, queue_of
 
@@ -39,21 +40,23 @@ _SERVES: Facts = {"kind": "serves_for"}
 _ASKS: Facts = {"kind": "asks"}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class _Behind:
-    """What stands behind the pods of one controller."""
+    """What stands behind the pods of one controller: the nearest workload ("" for none), all of them as a portion, and their queue."""
 
-    workloads: tuple[tuple[str, Facts], ...]
+    nearest: str
+    portion: Portion
     queue: str
 
 
 @dataclass(slots=True, eq=False)
 class Surroundings:
-    """The objects beside the pods that portions of pods were made of. While none of these is another, neither is a portion."""
+    """The objects beside the pods that portions of pods were made of, and these portions. While none of the objects is another, neither is
+    a portion."""
 
     objects: tuple[tuple[ApiObject, ...], ...] = ()
-    by_node: tuple[tuple[Pod, ...], Mapping[str, tuple[Portion, ...]]] | None = None
-    """Portions of these pods by the name of their node."""
+    of: dict[Pod, tuple[Portion, ...]] = field(default_factory=dict[Pod, "tuple[Portion, ...]"])
+    concerned: tuple[tuple[Pod, ...], tuple[Portion, ...]] = ((), ())
     waiting: tuple[tuple[Pod, ...], tuple[ResourceClaim, ...], tuple[Portion, ...]] | None = None
     behind: dict[tuple[str, str, str], _Behind] = field(default_factory=dict[tuple[str, str, str], "_Behind"])
     """By the pods' controller."""
@@ -76,64 +79,86 @@ def _surroundings(view: ClusterView) -> Surroundings:
     return kept.last
 
 
-@dataclass(slots=True, eq=False)
-class _Remembered:
-    """A pod's portion, and what it was made of besides the pod."""
-
-    surroundings: Surroundings | None = None
-    portion: Portion | None = None
+def pod_portions(view: ClusterView, pods: Iterable[Pod]) -> list[Portion]:
+    """What these pods add, and what stands behind them."""
+    return list(dict.fromkeys(_of_pods(view, pods, _surroundings(view))))
 
 
-def pod_portions(view: ClusterView, pods: Iterable[Pod]) -> Iterable[tuple[Pod, Portion]]:
-    """What each pod adds."""
-    around = _surroundings(view)
-    domains = compute_domains(view)
+def _of_pods(view: ClusterView, pods: Iterable[Pod], around: Surroundings) -> list[Portion]:
+    domains, of = compute_domains(view), around.of
+    found: list[Portion] = []
     for pod in pods:
-        known = derived(pod, "topology.pod portion", _Remembered)
-        if known.portion is None or known.surroundings is not around:
-            known.portion = _of_pod(view, pod, domains, around)
-            known.surroundings = around
-        yield pod, known.portion
+        known = of.get(pod)
+        if known is None:
+            known = of[pod] = _of_pod(view, pod, domains, around)
+        found.extend(known)
+    return found
 
 
-def _of_pod(view: ClusterView, pod: Pod, domains: Mapping[tuple[str, str], str], around: Surroundings) -> Portion:
-    portion = Portion()
-    own = f"pod/{pod.full_name}"
-    portion.share(own, pod_facts(pod))
-    below = own
+def concerned_portions(view: ClusterView) -> tuple[Portion, ...]:
+    """The same for all pods that hold devices or ask for them."""
+    around, pods = _surroundings(view), concerned_pods(view)
+    if around.concerned[0] is not pods:
+        found = tuple(dict.fromkeys(_of_pods(view, pods, around)))
+        around.concerned = (pods, found)
+        if len(around.of) > 2 * len(pods):  # pods that are gone
+            of = around.of
+            around.of = {pod: of[pod] for pod in pods if pod in of}
+    return around.concerned[1]
+
+
+def _of_pod(view: ClusterView, pod: Pod, domains: Mapping[tuple[str, str], str], around: Surroundings) -> tuple[Portion, ...]:
+    own = pod_path(pod)
     behind = _behind(view, pod, around)
-    for workload, facts in behind.workloads:
-        portion.share(workload, facts)
-        portion.edge(below, workload, _MANAGED)
-        below = workload
+    portion = Portion(shared={own: pod_facts(pod)})
+    out: dict[str, Facts] = {}
+    if behind.nearest:
+        portion.shared[behind.nearest] = behind.portion.shared[behind.nearest]
+        out[behind.nearest] = _MANAGED
     for gang in gangs_of(pod, domains):
-        portion.share(gang.path, _gang_facts(view, gang))
-        portion.edge(own, gang.path, _MEMBER)
+        portion.shared[gang.path] = _gang_facts(view, gang)
+        out[gang.path] = _MEMBER
     name = pod.metadata.labels.get(QUEUE_LABEL) or behind.queue
     if name:
         queue = f"queue/{pod.namespace}/{name}"
         local = view.get(LocalQueue, name, pod.namespace)
-        portion.share(queue, {"type": "queue"} if local is not None else {"type": "queue", "seen": False})
-        portion.edge(own, queue, _QUEUED)
+        portion.shared[queue] = {"type": "queue"} if local is not None else {"type": "queue", "seen": False}
+        out[queue] = _QUEUED
         if local is not None and local.cluster_queue:
-            portion.share(f"clusterqueue/{local.cluster_queue}", {"type": "clusterqueue"})
+            portion.shared[f"clusterqueue/{local.cluster_queue}"] = {"type": "clusterqueue"}
             portion.edge(queue, f"clusterqueue/{local.cluster_queue}", _FEEDS)
     for pool in pools_of(view, pod):
         path = f"inferencepool/{pool.full_name}"
-        portion.share(path, {"type": "inferencepool"})
-        portion.edge(own, path, _SERVES)
-    return portion
+        portion.shared[path] = {"type": "inferencepool"}
+        out[path] = _SERVES
+    if out:
+        portion.shared_out[own] = out
+        for other, facts in out.items():
+            portion.shared_into[other] = {own: facts}
+    return (behind.portion, portion) if behind.nearest else (portion,)
+
+
+_NOTHING_BEHIND = _Behind("", Portion(), "")
 
 
 def _behind(view: ClusterView, pod: Pod, around: Surroundings) -> _Behind:
     controller = pod.metadata.controller
-    key = (controller.kind, pod.namespace, controller.name) if controller is not None else ("", "", "")
+    if controller is None:
+        return _NOTHING_BEHIND
+    key = (controller.kind, pod.namespace, controller.name)
     found = around.behind.get(key)
     if found is None:
         owners = chain(view, pod)
-        workloads = tuple((workload_path(reference), _workload_facts(view, reference)) for reference in owners)
-        found = _Behind(workloads, queue_of(view, owners))
-        around.behind[key] = found
+        portion = Portion()
+        below = ""
+        for reference in owners:
+            workload = workload_path(reference)
+            portion.shared[workload] = _workload_facts(view, reference)
+            if below:
+                portion.edge(below, workload, _MANAGED)
+            below = workload
+        nearest = workload_path(owners[0]) if owners else ""
+        found = around.behind[key] = _Behind(nearest, portion, queue_of(view, owners))
     return found
 
 
@@ -168,17 +193,6 @@ def _gang_facts(view: ClusterView, gang: Gang) -> Facts:
     return facts
 
 
-def pods_by_node(view: ClusterView) -> Mapping[str, tuple[Portion, ...]]:
-    """The portions of all pods that hold devices or ask for them, by the name of their node ("" where they have none)."""
-    around, pods = _surroundings(view), concerned_pods(view)
-    if around.by_node is None or around.by_node[0] is not pods:
-        found: dict[str, list[Portion]] = {}
-        for pod, portion in pod_portions(view, pods):
-            found.setdefault(pod.node_name, []).append(portion)
-        around.by_node = (pods, {name: tuple(portions) for name, portions in found.items()})
-    return around.by_node[1]
-
-
 def waiting_portions(view: ClusterView) -> tuple[Portion, ...]:
     """Pods that wait, with the claims that they ask for and that hold nothing yet."""
     around, pods, claims = _surroundings(view), pending_pods(view), view.all(ResourceClaim)
@@ -193,12 +207,11 @@ def waiting_portions(view: ClusterView) -> tuple[Portion, ...]:
 
 
 def _waiting(pod: Pod, claims: Iterable[ResourceClaim]) -> Portion:
-    portion = Portion()
-    own = f"pod/{pod.full_name}"
-    portion.share(own, pod_facts(pod))
+    own = pod_path(pod)
+    portion = Portion(shared={own: pod_facts(pod)})
     for claim in claims:
         path = f"claim/{claim.full_name}"
-        portion.share(path, {"type": "claim", "waiting": True})
+        portion.shared[path] = {"type": "claim", "waiting": True}
         portion.edge(own, path, _ASKS)
     return portion
 

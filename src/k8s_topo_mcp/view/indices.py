@@ -299,8 +299,9 @@ def _owner_keys(owners: tuple[Owner, ...]) -> Mapping[tuple[str, str, str], Owne
 
 def find_owner(view: ClusterView, kind: str, name: str, namespace: str) -> Owner | None:
     """An owner by its kind ("Job", "LeaderWorkerSet", …) and name."""
-    for cls in OWNERS:
-        found = view.shared(cls, _owner_keys).get((kind, namespace, name))
+    tables = view.memo("owners by name", lambda: [view.shared(cls, _owner_keys) for cls in OWNERS if view.count(cls)])
+    for table in tables:
+        found = table.get((kind, namespace, name))
         if found is not None:
             return found
     return None

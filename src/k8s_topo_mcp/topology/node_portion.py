@@ -1,0 +1,220 @@
+"""What one node adds to the graph: its NUMA nodes, roots, devices and their holders, and the places above it.
+
+What is alike is one dict: the facts of devices that are like each other, the edges of devices side by side. That saves time and memory
+where there are tens of thousands of devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from k8s_topo_mcp.objects.record import record
+from k8s_topo_mcp.view import derived
+
+from .alignment import Beside, beside
+from .domains import Whereabouts
+from .frames import Frame
+from .holdings import Holder
+from .nodes import NodeHardware
+from .placed import PlacedDevice
+from .portions import Facts, Partitions, Portion, pod_facts, pod_path
+from .vertices import HELD, add_claim, add_holds, device_facts, is_plain, pool_facts, pool_path
+
+_REQUESTED: Facts = {"kind": "requested_by", "by": "device plugin"}
+_BY_SLICE: Facts = {"kind": "contains", "by": "slice"}
+_BY_ALLOCATABLE: Facts = {"kind": "contains", "by": "allocatable"}
+_PUBLISHES: Facts = {"kind": "publishes", "by": "slice"}
+_INNER: Mapping[str, Facts] = {"numa": {"type": "numa"}, "root": {"type": "root"}}
+
+
+def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held") -> Portion:
+    """What a node adds; remembered for as long as nothing of the node changes."""
+    return derived(node, ("topology.portion", shape, partitions), lambda: _of_node(node, shape, partitions))
+
+
+@record()
+class Chain:
+    """Places, each in the one before: `finest` is the last one ("" where none is known), `link` leads from it to the nodes."""
+
+    portion: Portion
+    finest: str
+    link: Facts
+
+
+def chain(where: Whereabouts) -> Chain:
+    """The places of nodes that stand there."""
+    return derived(where, "topology.chain", lambda: _chain(where.places, where.by))
+
+
+def _chain(places: Mapping[str, str], by: Mapping[str, str]) -> Chain:
+    portion = Portion()
+    above, link = "", Facts()
+    for level, value in places.items():
+        # A value is unique within its parent only: two zones may both have a rack "r1".
+        place = f"{above}/{level}/{value}" if above else f"{level}/{value}"
+        portion.shared[place] = {"type": level, "label": value}
+        link = _placed(by[level])
+        if above:
+            portion.edge(above, place, link)
+        above = place
+    return Chain(portion, above, link)
+
+
+@lru_cache(maxsize=1024)
+def _placed(by: str) -> Facts:
+    """An edge of the place: `by` says what kind of thing published it, `name` which one."""
+    return {"kind": "contains", "by": "attribute" if ".dra.net/" in by or by.startswith("neuron.aws.com/") else "label", "name": by}
+
+
+@lru_cache(maxsize=1024)
+def _contains(by: str) -> Facts:
+    return {"kind": "contains", "by": by}
+
+
+def _of_node(node: NodeHardware, shape: str, partitions: Partitions) -> Portion:
+    portion = Portion()
+    path = f"node/{node.name}"
+    facts: Facts = {"type": "node", "shape": shape}
+    if node.closed:
+        facts["closed"] = node.closed
+    if node.frame.linked:
+        facts["links"] = "between its accelerators: not published"
+    portion.own[path] = facts
+    places = node.frame.places
+    inner = [path + place.name for place in places]
+    if len(inner) > 1:
+        portion.own.update({name: _INNER[place.type] for name, place in zip(inner[1:], places[1:], strict=True)})
+    _add_above(portion, path, node)
+    nics = {id(entry.device): entry for entry in beside(node.devices)} if node.frame.nics else {}
+    names = _add_devices(portion, path, node.devices, nics)
+    _add_frame(portion, node.frame, inner, names)
+    if node.plugin:
+        _add_resources(portion, path, node)
+    _add_holders(portion, node.devices, names, partitions, apart=bool(nics))
+    for entry in nics.values():
+        if entry.nearness in ("group", "root", "numa"):
+            _add_beside(portion, entry)
+    return portion
+
+
+def _add_above(portion: Portion, path: str, node: NodeHardware) -> None:
+    into: dict[str, Facts] = {}
+    places = chain(node.where)
+    if places.finest:
+        portion.shared[places.finest] = places.portion.shared[places.finest]
+        portion.shared_out[places.finest] = {path: places.link}
+        into[places.finest] = places.link
+    for group in node.groups:
+        portion.shared[group.path] = {"type": group.kind, "label": group.name}
+        into[group.path] = _placed(group.by)
+        portion.shared_out[group.path] = {path: into[group.path]}
+    if into:
+        portion.into[path] = into
+
+
+def _add_devices(portion: Portion, path: str, devices: Sequence[PlacedDevice], nics: Mapping[int, Beside]) -> list[str]:
+    """Devices and their pools as vertices; the devices' names."""
+    own = portion.own
+    names: list[str] = []
+    pool, prefix = None, ""
+    alike: dict[tuple[object, ...], Facts] = {}
+    for device in devices:
+        if device.pool is not pool:
+            pool = device.pool
+            prefix = f"device/{pool.driver}/{pool.name}/"
+            alike.clear()
+            published = pool_path(pool)
+            if published not in portion.shared:
+                portion.shared[published] = pool_facts(pool)
+                portion.edge(path, published, _PUBLISHES)
+        piece = device.spot.device
+        name = prefix + piece.name
+        names.append(name)
+        near = nics[id(device)].nearness if id(device) in nics else ""
+        if is_plain(device):
+            # Equal capacities are one object mostly; where they aren't, alike devices only don't share their facts.
+            key = (device.spot.seat.kind, device.state, id(piece.capacity.get("memory")), near)
+            facts = alike.get(key)
+            if facts is None:
+                facts = alike[key] = device_facts(device, near)
+        else:
+            facts = device_facts(device, near)
+        own[name] = facts
+    return names
+
+
+def _add_frame(portion: Portion, frame: Frame, names: Sequence[str], devices: Sequence[str]) -> None:
+    """What hangs on what: NUMA nodes, roots, devices."""
+    out, into = portion.out, portion.into
+    for name, place in zip(names, frame.places, strict=True):
+        edges: dict[str, Facts] = {}
+        for number, by in place.below.items():
+            below, facts = names[number], _contains(by)
+            edges[below] = facts
+            into[below] = {**into[below], name: facts} if below in into else {name: facts}
+        if place.devices:
+            members, above = [devices[number] for number in place.devices], {name: _BY_SLICE}
+            edges.update(dict.fromkeys(members, _BY_SLICE))
+            # What leads to a NIC will be more than that.
+            into.update({member: above.copy() for member in members} if frame.nics else dict.fromkeys(members, above))
+        if edges:
+            out[name] = {**out[name], **edges} if name in out else edges
+
+
+def _add_resources(portion: Portion, path: str, node: NodeHardware) -> None:
+    for entry in node.plugin:
+        resource = f"{path}/resource/{entry.name}"
+        portion.own[resource] = {
+            "type": "resource", "allocatable": entry.allocatable, "requested": entry.requested, "role": entry.role, "by": "device plugin",
+        }  # fmt: skip
+        portion.edge(path, resource, _BY_ALLOCATABLE)
+        for pod in entry.users:
+            portion.shared[pod_path(pod)] = pod_facts(pod)
+            portion.edge(resource, pod_path(pod), _REQUESTED)
+
+
+def _add_holders(portion: Portion, devices: Sequence[PlacedDevice], names: Sequence[str], partitions: Partitions, apart: bool) -> None:
+    """The claims on devices. Those that hold devices of this node alone are its own. `apart`: devices side by side may get other edges."""
+    whole: dict[Holder, list[str]] = {}
+    others: list[tuple[str, PlacedDevice]] = []
+    counts: dict[Holder, int] = {}
+    for name, device in zip(names, devices, strict=True):
+        holds = device.holds
+        if not holds and not device.parts:
+            continue
+        if len(holds) == 1 and not device.parts and holds[0].result.share_id is None:
+            whole.setdefault(holds[0].holder, []).append(name)
+            continue
+        others.append((name, device))
+        for part in (device, *device.parts):
+            for hold in part.holds:
+                counts[hold.holder] = counts.get(hold.holder, 0) + 1
+    for holder, held in whole.items():
+        own = _all_here(holder, len(held) + (counts.pop(holder, 0) if counts else 0))
+        claim = add_claim(portion, holder, own)
+        (portion.into if own else portion.shared_into)[claim] = dict.fromkeys(held, HELD)
+        edges = {claim: HELD}
+        portion.out.update({name: edges.copy() for name in held} if apart else dict.fromkeys(held, edges))
+    for holder, count in counts.items():
+        if _all_here(holder, count):
+            add_claim(portion, holder, own=True)
+    for name, device in others:
+        add_holds(portion, name, device, partitions)
+
+
+def _all_here(holder: Holder, count: int) -> bool:
+    """Whether a claim with so many holds on a node holds nothing elsewhere: then no other portion has it."""
+    allocation = holder.claim.allocation
+    if allocation is None:
+        return False
+    results = allocation.results
+    return count == len(results) or count == sum(not result.admin_access for result in results)
+
+
+def _add_beside(portion: Portion, entry: Beside) -> None:
+    facts: Facts = {"kind": "beside", "at": entry.nearness, "by": entry.by}
+    if entry.at_least:
+        facts["nearer"] = "unknown"
+    for nic in entry.nics:
+        portion.edge(f"device/{entry.device.id}", f"device/{nic.id}", facts)

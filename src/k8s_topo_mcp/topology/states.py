@@ -1,0 +1,102 @@
+"""The devices of one pool with their states, parts folded into their wholes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from k8s_topo_mcp.dra.counters import Amount, PoolCounters
+from k8s_topo_mcp.dra.pools import Pool
+from k8s_topo_mcp.dra.problem import InUse
+from k8s_topo_mcp.dra.taints import BLOCKING
+from k8s_topo_mcp.objects.record import record
+from k8s_topo_mcp.objects.resource_slice import DeviceTaint, ResourceSlice
+
+from .holdings import Held, Hold
+from .joins import Spot, spots
+from .partitions import parents
+from .placed import PlacedDevice, State
+
+
+@record()
+class Rules:
+    """What of the release decides a device's state. `in_use` is asked only for pools with counters."""
+
+    minor: int
+    features: frozenset[str]
+    in_use: Callable[[], InUse]
+
+    def blocking(self, taints: tuple[DeviceTaint, ...]) -> tuple[DeviceTaint, ...]:
+        """The taints that keep claims off which don't tolerate them."""
+        if "DeviceTaints" not in self.features:
+            return ()
+        return tuple(taint for taint in taints if taint.effect in BLOCKING or self.minor == 34)
+
+
+def placed_devices(pool: Pool, slices: Iterable[ResourceSlice], held: Held, rules: Rules) -> list[PlacedDevice]:
+    """The devices of a pool in these slices; a part is with its whole."""
+    found = [spot for entry in slices for spot in spots(entry)]
+    if not (pool.counter_sets or any([spot.seat.part or spot.device.consumes_counters for spot in found])):  # noqa: C419 a list is faster
+        return [_placed(spot, pool, held.get(spot.device.name, ()), rules) for spot in found]
+    whole_of = parents(found)
+    counters = None
+    if pool.counter_sets:
+        counters = PoolCounters(pool, pool.counter_sets, (*pool.slices, *pool.elsewhere), rules.in_use(), rules.minor)
+    parts: dict[str, list[PlacedDevice]] = {}
+    for spot in found:
+        whole = whole_of.get(spot.device.name)
+        if whole is not None:
+            parts.setdefault(whole, []).append(_placed(spot, pool, held.get(spot.device.name, ()), rules, counters))
+    return [
+        _placed(spot, pool, held.get(spot.device.name, ()), rules, counters, tuple(parts.get(spot.device.name, ())))
+        for spot in found
+        if spot.device.name not in whole_of
+    ]
+
+
+def _placed(
+    spot: Spot,
+    pool: Pool,
+    holds: tuple[Hold, ...],
+    rules: Rules,
+    counters: PoolCounters | None = None,
+    parts: tuple[PlacedDevice, ...] = (),
+) -> PlacedDevice:
+    taints = spot.device.taints and rules.blocking(spot.device.taints)
+    shared = _counters_of(spot, pool, counters) if parts and counters is not None else None
+    return PlacedDevice(spot, pool, _state(spot, pool, holds, taints, counters, parts), holds, taints, parts, shared)
+
+
+def _state(
+    spot: Spot,
+    pool: Pool,
+    holds: tuple[Hold, ...],
+    taints: tuple[DeviceTaint, ...],
+    counters: PoolCounters | None,
+    parts: tuple[PlacedDevice, ...],
+) -> State:
+    if holds:
+        if holds[0].holder.alive is False and all(hold.holder.alive is False for hold in holds):
+            return "zombie"
+        return "shared" if spot.device.allow_multiple_allocations and all(hold.result.share_id for hold in holds) else "held"
+    if not pool.usable:
+        return "unusable"
+    if any(part.holds for part in parts):
+        return "split"
+    if counters is not None and spot.device.consumes_counters:
+        if not counters.take(spot.device):
+            return "split"
+        counters.give_back(spot.device)
+    return "tainted" if taints else "free"
+
+
+def _counters_of(spot: Spot, pool: Pool, counters: PoolCounters) -> Mapping[str, tuple[Amount, Amount]] | None:
+    """What is left of the counters that a whole device shares with its parts."""
+    own = {use.counter_set for use in spot.device.consumes_counters}
+    left = counters.left()
+    found = {
+        name: (left[counter_set.name, name], amount.value)
+        for counter_set in pool.counter_sets
+        if counter_set.name in own
+        for name, amount in counter_set.counters.items()
+    }
+    return found or None
