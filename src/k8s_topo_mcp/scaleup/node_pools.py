@@ -1,9 +1,9 @@
 """Karpenter's NodePools: one template for each instance type that a pool could choose and that is known.
 
 Instance types are no API objects. What is known of one: live nodes of the pool; an InstanceTypes file; live nodes of the same type
-elsewhere, under the pool's own labels and taints; the catalogue, where the pool's requirements name a type or a family of it; and its NodeClaims that
-were launched, which have amounts. Labels that a pool leaves open (a zone among several, spot or on-demand) are unpredictable. NodeOverlays
-add capacity (pkg/controllers/nodeoverlay; gate NodeOverlay, off unless told otherwise: the fact says so).
+elsewhere, under the pool's own labels and taints; the catalogue, where the pool's requirements name a type or a family of it; and its
+NodeClaims that were launched, which have amounts. Labels that a pool leaves open (a zone among several, spot or on-demand) are
+unpredictable. NodeOverlays add capacity (pkg/controllers/nodeoverlay; gate NodeOverlay, off unless told otherwise: the fact says so).
 """
 
 from __future__ import annotations
