@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from k8s_topo_mcp.scheduling.default_preemption import preempt
+
 from ..diagnosis.clusters import Item, node, pod
 from .placing import fitting, placed, refusals
 
@@ -158,3 +160,28 @@ def test_the_finding_says_how_many_there_are_and_how_few_elsewhere() -> None:
         "max_skew": 1,
     }
     assert reason == "node(s) didn't match pod topology spread constraints"
+
+
+GOING = {"deletionTimestamp": "2026-11-01T00:00:00Z", "finalizers": ["example.com/wait"]}
+CLOSED = node("b1", labels={ZONE: "b"}, taints=[{"key": "team", "value": "b", "effect": "NoSchedule"}])
+
+
+def test_an_evicted_pod_that_was_being_deleted_is_one_less_though_it_was_never_counted() -> None:
+    there = (running("r", "a1", priority=100), running("v", "a1", priority=0, metadata=GOING))
+    found = placed(A1, CLOSED, *there, waiting(spread(), priority=100))
+    assert not found.nodes["a1"].fits
+    assert {name: [pod.name for pod in victims.pods] for name, victims in preempt(found).victims.items()} == {"a1": ["v"]}
+
+
+def test_an_evicted_pod_that_the_selector_does_not_mean_changes_nothing() -> None:
+    there = (running("r", "a1", priority=100), running("v", "a1", app="y", priority=0, metadata=GOING))
+    assert preempt(placed(A1, CLOSED, *there, waiting(spread(), priority=100))).victims == {}
+
+
+def test_a_nominated_pod_that_is_being_deleted_counts() -> None:
+    def next_pod(**metadata: Any) -> Item:
+        status = {"phase": "Pending", "nominatedNodeName": "a1"}
+        return pod("n", priority=200, metadata={"labels": {"app": "x"}, "namespace": "default", **metadata}, status=status)
+
+    assert fitting(A1, CLOSED, next_pod(**GOING), waiting(spread(), priority=100)) == ()
+    assert fitting(A1, CLOSED, waiting(spread(), priority=100)) == ("a1",)

@@ -24,6 +24,7 @@ from k8s_topo_mcp.cel.attributes import (
 )
 from k8s_topo_mcp.cel.calls import PlanError, counted_call, dispatched, guarded, plain_call, with_pattern
 from k8s_topo_mcp.cel.checker import Checked
+from k8s_topo_mcp.cel.equality import alike, equal
 from k8s_topo_mcp.cel.errors import CelError, Failure, no_such_overload
 from k8s_topo_mcp.cel.library import conversions
 from k8s_topo_mcp.cel.library.declaration import CallCost, Function, Implementation
@@ -36,8 +37,6 @@ from k8s_topo_mcp.cel.values import (
     Optional,
     UInt,
     Value,
-    alike,
-    equal,
     go_type,
     map_key,
     plain_key,

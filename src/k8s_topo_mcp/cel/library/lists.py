@@ -7,26 +7,12 @@ from functools import cmp_to_key
 from typing import Final
 
 from k8s_topo_mcp.cel import cost
+from k8s_topo_mcp.cel.equality import compare, contains, equals_without_error
 from k8s_topo_mcp.cel.errors import Abort, CelError, no_such_overload
 from k8s_topo_mcp.cel.library import operators
 from k8s_topo_mcp.cel.library.declaration import LIST_A, LIST_T, A, Function, function, member, overload
 from k8s_topo_mcp.cel.types import BOOL, BYTES, DOUBLE, DURATION, DYN, INT, STRING, TIMESTAMP, UINT, Type, list_of, map_of, parameter
-from k8s_topo_mcp.cel.values import (
-    LISTS,
-    Duration,
-    MutableMap,
-    Timestamp,
-    UInt,
-    Value,
-    compare,
-    contains,
-    equals_without_error,
-    map_key,
-    mismatch,
-    plain_key,
-    runtime_type,
-    shown,
-)
+from k8s_topo_mcp.cel.values import LISTS, Duration, MutableMap, Timestamp, UInt, Value, map_key, mismatch, plain_key, runtime_type, shown
 
 _COMPARABLE: Final = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
 _COMPARABLE_KINDS: Final = frozenset((int, UInt, float, bool, Duration, Timestamp, str, bytes))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from k8s_topo_mcp.cel import cost
+from k8s_topo_mcp.cel.equality import compare, contains
 from k8s_topo_mcp.cel.errors import CelError, no_such_overload
 from k8s_topo_mcp.cel.library.declaration import LIST_A, MAP_AB, A, B, Function, Overload, function, member, overload
 from k8s_topo_mcp.cel.types import BOOL, BYTES, DOUBLE, DURATION, INT, STRING, TIMESTAMP, UINT, Type
@@ -20,8 +21,6 @@ from k8s_topo_mcp.cel.values import (
     Timestamp,
     UInt,
     Value,
-    compare,
-    contains,
     key_in,
     mismatch,
 )
