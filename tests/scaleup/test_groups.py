@@ -239,6 +239,27 @@ def test_a_pool_that_names_no_known_type_says_what_is_missing() -> None:
     assert "describe them in a file (kind InstanceTypes)" in group.why_none
 
 
+def test_a_claim_that_was_launched_tells_amounts_and_one_that_was_not_nothing() -> None:
+    def claim(name: str, kind: str, **status: Any) -> dict[str, Any]:
+        return item("karpenter.sh/v1", "NodeClaim", name, metadata={"labels": {POOL: "gpu", TYPE: kind}}, status=status)
+
+    amounts = {"allocatable": {"cpu": "189", "memory": "1900Gi", "pods": "100"}, "capacity": {"cpu": "192"}}
+    cluster = view(
+        node_pool("gpu", (TYPE, "In", ["p5.48xlarge", "x9.new", "x9.waiting"])),
+        claim("c1", "p5.48xlarge", **amounts),
+        claim("c2", "x9.new", **amounts),
+        claim("c3", "x9.waiting"),
+        claim("c4", "x8.no-longer-wanted", **amounts),
+    )
+    (group,) = node_groups(cluster)
+    assert group.size == 4
+    known, other = group.templates
+    assert (str(known.node.allocatable["cpu"]), known.devices_known) == ("189", True)
+    assert [fact.source for fact in known.facts if fact.part.startswith("allocatable")] == ["NodeClaim c1"]
+    assert (other.name, other.devices_known, str(other.node.allocatable["cpu"])) == ("gpu x9.new", False, "189")
+    assert other.node.metadata.labels[TYPE] == "x9.new"
+
+
 def test_an_overlay_adds_an_extended_resource_and_the_heaviest_counts() -> None:
     def overlay(name: str, amount: str, weight: int) -> dict[str, Any]:
         requirements = [{"key": TYPE, "operator": "In", "values": ["p5.48xlarge"]}]

@@ -9,7 +9,7 @@ from k8s_topo_mcp.scaleup.sanitised import sanitised
 from k8s_topo_mcp.scaleup.template import NodeTemplate, added, renamed
 from k8s_topo_mcp.view import ClusterView
 from tests.golden import Golden
-from tests.scaleup.clusters import GPU, NUMA, ROOT, daemon_set, item, node, pair, slices, view
+from tests.scaleup.clusters import GPU, NUMA, ROOT, daemon_set, item, node, node_pool, pair, slices, view
 from tests.scaleup.showing import shown
 
 ZONE = "topology.kubernetes.io/zone"
@@ -73,6 +73,18 @@ def test_taints_of_a_condition_a_start_or_one_node_go_and_those_of_the_group_sta
     assert [taint.key for taint in template(cluster).node.taints] == ["nvidia.com/gpu"]
     alone = template(view(node("a", None, ["nvidia.com/gpu:NoSchedule", *passing])))
     assert [taint.key for taint in alone.node.taints] == ["nvidia.com/gpu"]
+
+
+def test_start_up_taints_that_an_autoscaler_is_told_of_go_too() -> None:
+    args = ["--startup-taint=acme.com/agent", "--startup-taint-prefix=boot.acme.com/", "--status-taint=acme.com/repair=yes:NoSchedule"]
+    container = {"name": "ca", "image": "cluster-autoscaler:v1.36.1", "args": args}
+    pool = node_pool("gpu", startupTaints=[{"key": "cilium", "effect": "NoExecute"}])
+    taints = ["acme.com/agent:NoSchedule", "boot.acme.com/x:NoSchedule", "acme.com/repair:NoSchedule", "cilium:NoExecute", "own:NoSchedule"]
+    program = item("apps/v1", "Deployment", "ca", "kube-system", spec={"template": {"spec": {"containers": [container]}}})
+    told = template(view(node("a", {"karpenter.sh/nodepool": "gpu"}, taints), program, pool))
+    assert [taint.key for taint in told.node.taints] == ["own"]
+    untold = template(view(node("a", None, taints)))
+    assert [taint.key for taint in untold.node.taints] == [text.partition(":")[0] for text in taints]
 
 
 def test_an_identity_is_bound_to_one_device_and_a_place_that_all_have_alike_stays() -> None:

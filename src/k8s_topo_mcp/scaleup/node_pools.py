@@ -1,9 +1,9 @@
 """Karpenter's NodePools: one template for each instance type that a pool could choose and that is known.
 
-Instance types are no API objects. What is known of one: live nodes of the pool; live nodes of the same type elsewhere, under the pool's own
-labels and taints; an InstanceTypes file; the catalogue, where the pool's requirements name a type or a family of it. Labels that a pool
-leaves open (a zone among several, spot or on-demand) are unpredictable. NodeOverlays add capacity (pkg/controllers/nodeoverlay; gate
-NodeOverlay, off unless told otherwise: the fact says so).
+Instance types are no API objects. What is known of one: live nodes of the pool; an InstanceTypes file; live nodes of the same type
+elsewhere, under the pool's own labels and taints; the catalogue, where the pool's requirements name a type or a family of it; and its
+NodeClaims that were launched, which have amounts. Labels that a pool leaves open (a zone among several, spot or on-demand) are
+unpredictable. NodeOverlays add capacity (pkg/controllers/nodeoverlay; gate NodeOverlay, off unless told otherwise: the fact says so).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ..objects import DaemonSet, Node, NodeClaim, NodeOverlay, NodePool, Requirement, Resources
+from ..objects import Condition, DaemonSet, Metadata, Node, NodeClaim, NodeOverlay, NodePool, Requirement, Resources
 from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
 from ..view import ClusterView
 from .daemons import daemons_on
@@ -74,17 +74,48 @@ def _templates(view: ClusterView, pool: NodePool, members: Sequence[Node], types
     for node in members:
         own.setdefault(node.metadata.labels.get(INSTANCE_TYPE, ""), []).append(node)
     live = view.index(Node, _type)
+    claims = {kind: claim for claim in view.index(NodeClaim, _claims).get(pool.name, ()) if claim.allocatable and (kind := _type_of(claim))}
     wanted = _wanted(pool)
-    candidates = dict.fromkeys((*own, *wanted, *(name for name in types if _allows(pool, types[name].node.metadata.labels))))
-    for name in list(candidates)[:_MOST_TYPES]:
+    described = (name for name in types if _allows(pool, types[name].node.metadata.labels))
+    # A pool's requirements may have changed since: what it makes now is what counts.
+    candidates = [name for name in dict.fromkeys((*own, *wanted, *claims, *described)) if not name or _allows(pool, {INSTANCE_TYPE: name})]
+    for name in candidates[:_MOST_TYPES]:
         if name in own:
             yield _of_pool(view, pool, sanitised(view, f"{pool.name} {name}".strip(), own[name]))
-        elif name in types:
-            yield _of_pool(view, pool, types[name])
-        elif name in live:
-            yield _of_pool(view, pool, sanitised(view, f"{pool.name} {name}", live[name]), moved=True)
-        elif name in catalogue()["shapes"]:
-            yield _of_pool(view, pool, shape(name))
+        else:
+            moved = name not in types and name in live
+            found = types.get(name) or (sanitised(view, f"{pool.name} {name}", live[name]) if moved else None)
+            if found is None and name in catalogue()["shapes"]:
+                found = shape(name)
+            if name in claims:
+                found = _as_launched(claims[name], found, name)
+            if found is not None:
+                yield _of_pool(view, pool, found, moved)
+
+
+def _type_of(claim: NodeClaim) -> str:
+    return claim.metadata.labels.get(INSTANCE_TYPE, "")
+
+
+def _as_launched(claim: NodeClaim, known: NodeTemplate | None, name: str) -> NodeTemplate:
+    """With the amounts that a claim for such a node has got; of an instance type that nothing else tells, with these alone."""
+    source = Fact("allocatable", str(claim.ref), "observed")
+    if known is None:
+        labels = {key: value for key, value in claim.metadata.labels.items() if key.startswith(("kubernetes.io/", "node.kubernetes.io/"))}
+        node_name = f"new-{claim.name}"
+        node = Node(
+            Metadata(node_name, labels={**labels, HOSTNAME: node_name}),
+            allocatable=claim.allocatable,
+            capacity=claim.capacity,
+            conditions=(Condition("Ready", "True"),),
+            architecture=labels.get("kubernetes.io/arch", ""),
+            operating_system=labels.get("kubernetes.io/os", ""),
+        )
+        facts = (Fact("labels", str(claim.ref), "observed"), source, Fact("devices", f"{claim.ref} says nothing of devices", "observed"))
+        return NodeTemplate(name, node, (), (), False, frozenset({HOSTNAME, ZONE}), facts)
+    node = replace(known.node, allocatable=claim.allocatable, capacity=claim.capacity)
+    kept = tuple(fact for fact in known.facts if not fact.part.startswith("allocatable"))
+    return replace(known, node=node, facts=(*kept, source), amounts_unknown=frozenset())
 
 
 def _wanted(pool: NodePool) -> tuple[str, ...]:

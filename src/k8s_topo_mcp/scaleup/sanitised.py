@@ -8,10 +8,11 @@ differ from node to node aren't copied, but named as unpredictable, or bound, si
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..objects import AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
+from ..objects import AttributeBinding, Condition, Deployment, Device, Metadata, Node, NodePool, ResourceSlice, Taint
+from ..objects.karpenter import NODE_POOL_LABEL
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .daemons import daemons_on
@@ -69,20 +70,57 @@ DeviceKey: TypeAlias = tuple[str, str]
 """driver, device"""
 
 
-def is_good(node: Node) -> bool:
-    """Ready, schedulable, not on its way out."""
-    return node.is_ready and not node.unschedulable and node.metadata.deleted is None and not any(map(_passing, node.taints))
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """Taints that go by themselves: those of the table, and what this cluster's autoscalers are told of. `by_pool`: by NodePool."""
+
+    keys: frozenset[str]
+    prefixes: tuple[str, ...]
+    by_pool: Mapping[str, frozenset[str]]
+
+    def holds(self, node: Node, taint: Taint) -> bool:
+        """Whether this taint of this node is one."""
+        own = self.by_pool.get(node.metadata.labels.get(NODE_POOL_LABEL, ""), frozenset[str]())
+        return taint.key.startswith(self.prefixes) or taint.key in self.keys or taint.key in own
 
 
-def _passing(taint: Taint) -> bool:
-    return taint.key.startswith(_PASSING_TAINTS)
+_FLAGS = {"startup-taint", "ignore-taint", "status-taint"}
+"""Flags of Cluster Autoscaler that name such a taint; with -prefix, how some begin."""
+
+
+def passing_taints(view: ClusterView) -> Passing:
+    """Which taints go by themselves here."""
+    return view.memo("passing taints", lambda: _passing_taints(view))
+
+
+def _passing_taints(view: ClusterView) -> Passing:
+    keys: set[str] = set()
+    prefixes: list[str] = list(_PASSING_TAINTS)
+    for entry in view.all(Deployment):
+        for word in () if entry.autoscaler is None else entry.autoscaler.words:
+            flag, _, value = word.removeprefix("--").partition("=")
+            key = value.partition("=")[0].partition(":")[0]
+            if key and flag in _FLAGS:
+                keys.add(key)
+            elif key and flag.removesuffix("-prefix") in _FLAGS:
+                prefixes.append(key)
+    pools = {pool.name: frozenset(taint.key for taint in pool.spec.startup_taints) for pool in view.all(NodePool)}
+    return Passing(frozenset(keys), tuple(prefixes), pools)
+
+
+def is_good(node: Node, passing: Passing) -> bool:
+    """Ready, schedulable, not on its way in or out."""
+    well = node.is_ready and not node.unschedulable and node.metadata.deleted is None
+    return well and not any(passing.holds(node, taint) for taint in node.taints)
 
 
 def chosen(view: ClusterView, members: Sequence[Node]) -> Node:
     """The member that the others are told by: a good one with whole pools, the newest of these."""
 
+    passing = passing_taints(view)
+
     def rank(node: Node) -> tuple[bool, bool, float, str]:
-        return is_good(node), whole(slices_of_node(view, node.name)), node.metadata.created or 0.0, node.name
+        return is_good(node, passing), whole(slices_of_node(view, node.name)), node.metadata.created or 0.0, node.name
 
     return max(members, key=rank)
 
@@ -97,10 +135,11 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
         At least one node. Those that aren't well count only where none is.
     """
     base = chosen(view, members)
-    alike = [node for node in members if is_good(node)] or [base]
+    passing = passing_taints(view)
+    alike = [node for node in members if is_good(node, passing)] or [base]
     labels, unpredictable = _labels(base, alike)
     node_name = f"new-{base.name}"
-    taints = tuple(taint for taint in base.taints if not _passing(taint) and all(_has(other, taint) for other in alike))
+    taints = tuple(taint for taint in base.taints if not passing.holds(base, taint) and all(_has(other, taint) for other in alike))
     node = replace(
         base,
         metadata=Metadata(node_name, labels={**labels, HOSTNAME: node_name}),

@@ -9,9 +9,9 @@ from k8s_topo_mcp.dra.pools import Pool
 from k8s_topo_mcp.objects.node import Node
 from k8s_topo_mcp.objects.record import record
 
+from ..scaleup.group_labels import Group
 from .domains import Whereabouts
 from .frames import Frame, Layout
-from ..scaleup.group_labels import Group
 from .holdings import Hold
 from .joins import Kind
 from .placed import PlacedDevice, Tally
