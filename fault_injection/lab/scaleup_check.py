@@ -39,7 +39,7 @@ QUIET = 1.6
 """Seconds after the last change in which a refused pod may come up again: its backoff, and an attempt."""
 QUICK = 0.3
 """The same where nothing that is placed can open a node for another."""
-TOLD = 0.1
+TOLD = 0.15
 """Seconds in which the scheduler hears of nodes and devices that were made."""
 SURE = 0.95
 """The share of cases with a tie in which the scheduler must place all."""
@@ -105,6 +105,7 @@ class _Run:
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
         self.result = Result()
+        self._rounds = 0
         self._writers = ThreadPoolExecutor(WRITERS)
         for item in CLASSES:
             lab.client.create(item)
@@ -165,8 +166,9 @@ class _Run:
 
     def _schedule(self, case: Case, count: int, complete: bool) -> dict[str, str]:
         """The pods that get a node, with so many new nodes. `complete`: all are meant to."""
-        start = case.pods[0]["metadata"]["name"].partition("-")[0]
-        new = [item for number in range(count) for item in case.new(f"{start}-new-{number}")]
+        # Never a name again: what is late to be noticed says nothing of these.
+        self._rounds += 1
+        new = [item for number in range(count) for item in case.new(f"r{self._rounds}-new-{number}")]
         nodes = [item for item in (*case.old, *new) if item["kind"] == "Node"]
         slices = [item for item in (*case.old, *new) if item["kind"] == "ResourceSlice"]
         claims = [item for item in (*case.old, *case.claims) if item["kind"] == "ResourceClaim"]
@@ -183,7 +185,9 @@ class _Run:
             return self._settled(case, complete)
         finally:
             self._each(self._remove, [*waiting, *running])
-            self._each(self._remove, [*claims, *case.groups, *slices, *nodes])
+            # Also those that the scheduler made for extended resources.
+            every = self.lab.client.list("resource.k8s.io/v1", "ResourceClaim", NAMESPACE)
+            self._each(self._remove, [*every, *case.groups, *slices, *nodes])
 
     def _in_turn(self, case: Case, waiting: list[Object]) -> list[Object]:
         """As the replay takes them."""

@@ -10,7 +10,7 @@ from k8s_topo_mcp.scaleup.simulation import Simulation, simulate
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 from k8s_topo_mcp.view import ClusterView, Replace
 
-from ..diagnosis.clusters import Item, claim, cluster, device_class, match, node, pod, request
+from ..diagnosis.clusters import Item, claim, cluster, device_class, gpus, match, node, pod, pool, request
 from ..diagnosis.gangs import ON, members, pod_group
 from .templates import plain, pods, template
 
@@ -178,3 +178,31 @@ def test_no_new_nodes_is_the_cluster_as_it_is() -> None:
     found = simulate(view, pods(view), [])
     assert sorted(verdicts(found).values()) == ["refused", "starts now"]
     assert found.left_over == ()
+
+
+IN_ZONES = {**ON, "TopologyAwareWorkloadScheduling": True}
+
+
+def test_a_gang_of_one_zone_starts_where_the_zone_is_known() -> None:
+    """One more GPU pair in zone a, where one is there; the nodes of zone b don't count."""
+    there = [node("n1", labels={ZONE: "a"}), pool(gpus(2), "n1"), node("n2", labels={ZONE: "b"}), pool(gpus(2), "n2")]
+    waits = [pod_group(2, topology=ZONE), *members(2, request(count=2))]
+    found = simulated(*there, *waits, add=template(2, labels={ZONE: "a"}), gates=IN_ZONES)
+    assert set(verdicts(found).values()) == {"starts"}
+    found = simulated(*there, *waits, add=template(2, labels={ZONE: "c"}), gates=IN_ZONES)
+    assert set(verdicts(found).values()) == {"waits for its group"}
+
+
+def test_a_gang_of_one_zone_is_unknown_where_the_zone_is_not() -> None:
+    waits = [pod_group(2, topology=ZONE), *members(2, request(count=2))]
+    add = template(4, labels={ZONE: "a"}, unpredictable=frozenset({ZONE}))
+    found = simulated(*waits, add=add, gates=IN_ZONES)
+    assert set(verdicts(found).values()) == {"unknown"}
+    assert "topology constraint of PodGroup default/g" in found.outcomes[0].why
+
+
+def test_a_required_neighbour_that_comes_later_in_the_queue_opens_the_node() -> None:
+    near = {"podAffinity": reading("affinity to other pods")["affinity"]["podAffinity"]}
+    items = [plain("a", "1", affinity=near), plain("b", "1", metadata={"labels": {"app": "x"}})]
+    found = simulated(*items, add=template(labels={ZONE: "a"}))
+    assert verdicts(found) == {"a": "starts", "b": "starts"}
