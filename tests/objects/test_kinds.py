@@ -22,6 +22,7 @@ from k8s_topo_mcp.objects import (
     Node,
     PodGroup,
     Requirement,
+    ResourceFlavor,
     ResourceSlice,
     Workload,
     decode,
@@ -308,6 +309,25 @@ def test_a_topology_of_kueue_keeps_its_levels_in_order() -> None:
     assert isinstance(found, KueueTopology)
     assert found.levels == ("acme.com/block", "kubernetes.io/hostname")
     assert found.namespace == ""
+
+
+def test_a_resource_flavor_tells_which_nodes_it_means() -> None:
+    spec = {
+        "nodeLabels": {"cloud.provider.com/accelerator": "h100"},
+        "nodeTaints": [{"key": "gpu", "effect": "NoSchedule"}],
+        "tolerations": [{"key": "gpu", "operator": "Exists"}],
+        "topologyName": "blocks",
+    }
+    found = decode({"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor", "metadata": {"name": "f"}, "spec": spec})
+    assert isinstance(found, ResourceFlavor)
+    assert found.node_labels == spec["nodeLabels"]
+    assert ([taint.key for taint in found.taints], [entry.key for entry in found.tolerations], found.topology) == (
+        ["gpu"],
+        ["gpu"],
+        "blocks",
+    )
+    with pytest.raises(DecodeError, match=r"spec\.nodeLabels\[a\]: must be a string"):
+        decode(item("kueue.x-k8s.io", "ResourceFlavor", "v1beta2", spec={"nodeLabels": {"a": 1}}))
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def _template(template: NodeTemplate) -> Iterable[str]:
     for entry in template.slices:
         yield from _slice(entry)
     for pod in template.daemons:
-        requests = ", ".join(f"{key} {value}" for part in pod.containers for key, value in sorted(part.resources.requests.items()))
+        requests = ", ".join(f"{key} {value}" for part in pod.containers for key, value in sorted(part.requests.items()))
         yield f"daemon {pod.full_name} on {pod.node_name}: {requests or 'no requests'}"
     for fact in template.facts:
         yield f"fact {fact.part}: {fact.confidence}, {fact.source}"

@@ -283,9 +283,9 @@ def test_parts_of_a_tpu_pod_stand_in_each_other_by_size() -> None:
 
 
 def test_every_type_and_edge_is_in_the_documented_table() -> None:
+    from k8s_topo_mcp.scaleup.group_labels import GROUP_NAMES
+    from k8s_topo_mcp.scaleup.place_labels import LEVEL_NAMES
     from k8s_topo_mcp.topology import graph as module
-    from k8s_topo_mcp.topology.domains import LEVEL_NAMES
-    from k8s_topo_mcp.topology.groups import GROUP_NAMES
 
     assert module.__doc__ is not None
     found = cluster_graph(Changing(random.Random(3)).view)

@@ -13,9 +13,8 @@ from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
 from ..dra.selectors import values_of
 from ..objects import Attribute, Device, ExactRequest, Quantity
+from ..scaleup.likeness import product_of
 from .report import NearMiss
-
-PRODUCT_NAMES = ("productName", "product", "model", "productname", "type")
 
 
 def published(device: Device, driver: str, domain: str, name: str) -> Attribute | Quantity | None:
@@ -26,15 +25,6 @@ def published(device: Device, driver: str, domain: str, name: str) -> Attribute 
         if key in device.capacity:
             return device.capacity[key].value
     return None
-
-
-def product_of(device: Device) -> str:
-    """What a person calls this device, if its driver says."""
-    for name in PRODUCT_NAMES:
-        for key, attribute in device.attributes.items():
-            if key.rpartition("/")[2] == name and attribute.kind == "string":
-                return str(attribute.value)
-    return ""
 
 
 def failing_comparison(

@@ -27,8 +27,8 @@ def compare_node_pools(before: NodePool, after: NodePool) -> Iterator[Difference
         old, new = before.limits.get(name), after.limits.get(name)
         if old != new:
             more = new is None or (old is not None and new > old)
-            shown = (None if amount is None else str(amount) for amount in (old, new))
-            yield Difference(at_key("spec.limits", name), *shown, Effect.MORE if more else Effect.LESS)
+            before_text, after_text = (None if amount is None else str(amount) for amount in (old, new))
+            yield Difference(at_key("spec.limits", name), before_text, after_text, Effect.MORE if more else Effect.LESS)
     yield from value("spec.replicas", before.replicas, after.replicas)
     yield from value("spec.weight", before.weight, after.weight, Effect.NOTE)
     was, now = before.spec, after.spec

@@ -69,10 +69,12 @@ from .kueue import (
     KueueTopology,
     KueueWorkload,
     LocalQueue,
+    ResourceFlavor,
     decode_cluster_queue,
     decode_kueue_topology,
     decode_kueue_workload,
     decode_local_queue,
+    decode_resource_flavor,
 )
 from .label_selector import LabelSelector
 from .meta import ApiObject, Metadata, ObjectRef, OwnerReference, Timestamp, Write
@@ -242,6 +244,7 @@ KINDS: Mapping[tuple[str, str], KindEntry] = {
     ("kueue.x-k8s.io", "Workload"): KindEntry(KueueWorkload, decode_kueue_workload),
     ("kueue.x-k8s.io", "LocalQueue"): KindEntry(LocalQueue, decode_local_queue),
     ("kueue.x-k8s.io", "ClusterQueue"): KindEntry(ClusterQueue, decode_cluster_queue),
+    ("kueue.x-k8s.io", "ResourceFlavor"): KindEntry(ResourceFlavor, decode_resource_flavor),
     ("kueue.x-k8s.io", "Topology"): KindEntry(KueueTopology, decode_kueue_topology),
     ("autoscaling.x-k8s.io", "ProvisioningRequest"): KindEntry(ProvisioningRequest, decode_provisioning_request),
     ("autoscaling.x-k8s.io", "CapacityBuffer"): KindEntry(CapacityBuffer, decode_capacity_buffer),
@@ -403,6 +406,7 @@ __all__ = [
     "Requirement",
     "ResourceClaim",
     "ResourceClaimTemplate",
+    "ResourceFlavor",
     "ResourceQuota",
     "ResourceRequirements",
     "ResourceSlice",

@@ -1,18 +1,21 @@
-"""Kueue: Workload, LocalQueue, ClusterQueue, Topology (kueue.x-k8s.io v1alpha1, v1beta1 and v1beta2, apis/kueue).
+"""Kueue: Workload, LocalQueue, ClusterQueue, ResourceFlavor, Topology (kueue.x-k8s.io v1alpha1, v1beta1 and v1beta2, apis/kueue).
 
-Thin: in which queue a workload stands, what Kueue last said of it, whether a queue takes anything, which node labels it takes for levels of
-the network. Flavors and amounts are not kept.
+Thin: in which queue a workload stands, what Kueue last said of it, whether a queue takes anything, which nodes a flavor means, which node
+labels it takes for levels of the network. Amounts are not kept.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from sys import intern
 from typing import ClassVar
 
+from .affinity import Toleration, decode_toleration
 from .condition import Condition, decode_condition, find_condition
-from .decoding import DecodeError, Json, boolean, each, mapping, string
+from .decoding import DecodeError, Json, boolean, each, mapping, string, string_map
 from .meta import ApiObject, decode_metadata
+from .node import Taint, decode_node_taint
 
 POD_GROUP_LABEL = "kueue.x-k8s.io/pod-group-name"
 """On pods that are queued as one: the name of their Workload."""
@@ -84,6 +87,20 @@ class KueueTopology(ApiObject):
     levels: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class ResourceFlavor(ApiObject):
+    """A kind of node by its labels. `taints` are those that its nodes have, `tolerations` what Kueue adds to pods that get it, `topology`
+    the Topology by which its nodes are placed."""
+
+    KIND: ClassVar[str] = "ResourceFlavor"
+    NAMESPACED: ClassVar[bool] = False
+
+    node_labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    taints: tuple[Taint, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    topology: str = ""
+
+
 def _check(source: Json) -> AdmissionCheckState:
     return AdmissionCheckState(string(source, "name"), string(source, "state"), string(source, "message"))
 
@@ -128,3 +145,18 @@ def decode_kueue_topology(item: Json) -> KueueTopology:
     """A Topology out of its JSON."""
     labels = each(mapping(item, "spec"), "levels", lambda level: intern(string(level, "nodeLabel")))
     return KueueTopology(decode_metadata(item, namespaced=False), tuple(label for label in labels if label))
+
+
+def decode_resource_flavor(item: Json) -> ResourceFlavor:
+    """A ResourceFlavor out of its JSON."""
+    metadata, spec = decode_metadata(item, namespaced=False), mapping(item, "spec")
+    try:
+        return ResourceFlavor(
+            metadata,
+            string_map(spec, "nodeLabels"),
+            each(spec, "nodeTaints", decode_node_taint),
+            each(spec, "tolerations", decode_toleration),
+            string(spec, "topologyName"),
+        )
+    except DecodeError as error:
+        raise error.under("spec") from None

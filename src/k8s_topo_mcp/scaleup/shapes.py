@@ -39,7 +39,7 @@ class UnknownShape(ValueError):
 @cache
 def catalogue() -> Mapping[str, Any]:
     """The whole file: products, mig (tables of partitions), shapes, domains, kueueLevels, sources."""
-    return json.loads(files(__package__).joinpath("node-shapes.json").read_text(encoding="utf-8"))
+    return json.loads(files("k8s_topo_mcp.scaleup").joinpath("node-shapes.json").read_text(encoding="utf-8"))
 
 
 def names() -> tuple[str, ...]:
@@ -116,8 +116,12 @@ def _confidence(known: Mapping[str, Any]) -> Confidence:
     return "assumed" if _NOT_SURE.search(known["confidence"]) else "catalogue"
 
 
+def _labels(known: Mapping[str, Any]) -> dict[str, str]:
+    return dict(cast(Mapping[str, str], known["labels"] or {}))
+
+
 def _unpredictable(known: Mapping[str, Any]) -> Iterable[str]:
-    yield from (key for key, value in (known["labels"] or {}).items() if str(value).startswith("<"))
+    yield from (key for key, value in _labels(known).items() if value.startswith("<"))
     yield from known["domainLabels"] or ()
     yield HOSTNAME
     yield "topology.kubernetes.io/zone"
@@ -125,7 +129,7 @@ def _unpredictable(known: Mapping[str, Any]) -> Iterable[str]:
 
 def _node(known: Mapping[str, Any], name: str, node_name: str, plugin: bool) -> tuple[Node, list[Fact], frozenset[str]]:
     source = f"catalogue, {name}"
-    labels = {key: str(value) for key, value in (known["labels"] or {}).items() if not str(value).startswith("<")}
+    labels = {key: value for key, value in _labels(known).items() if not value.startswith("<")}
     labels.setdefault("kubernetes.io/os", "linux")
     labels.setdefault("kubernetes.io/arch", "amd64")
     stated: Mapping[str, str] = known.get("allocatable") or {}

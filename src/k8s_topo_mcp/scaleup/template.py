@@ -4,6 +4,7 @@ these is known.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -62,14 +63,16 @@ def added(template: NodeTemplate, names: Iterable[str]) -> tuple[Add, ...]:
 
 
 def _slice(entry: ResourceSlice, before: str, name: str) -> ResourceSlice:
-    metadata = replace(entry.metadata, name=_renamed(entry.name, before, name), uid="")
+    metadata = replace(entry.metadata, name=renamed(entry.name, before, name), uid="")
     selection = replace(entry.node_selection, node_name=name)
-    return replace(entry, metadata=metadata, pool=_renamed(entry.pool, before, name), node_selection=selection)
+    return replace(entry, metadata=metadata, pool=renamed(entry.pool, before, name), node_selection=selection)
 
 
 def _daemon(pod: Pod, before: str, name: str) -> Pod:
-    return replace(pod, metadata=replace(pod.metadata, name=_renamed(pod.name, before, name), uid=""), node_name=name)
+    return replace(pod, metadata=replace(pod.metadata, name=renamed(pod.name, before, name), uid=""), node_name=name)
 
 
-def _renamed(text: str, before: str, name: str) -> str:
-    return text.replace(before, name) if before in text else f"{text}-{name}"
+def renamed(text: str, before: str, name: str) -> str:
+    """A name that has the node's in it, under the node's new name; one that hasn't gets it appended."""
+    found, count = re.subn(rf"(?<![A-Za-z0-9]){re.escape(before)}(?![A-Za-z0-9])", lambda _: name, text, count=1)
+    return found if count else f"{text}-{name}"

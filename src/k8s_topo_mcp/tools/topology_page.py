@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from k8s_topo_mcp.rendering import clean
 from k8s_topo_mcp.rendering.page import page
+from k8s_topo_mcp.scaleup.group_labels import GROUP_WORDS
+from k8s_topo_mcp.scaleup.place_labels import WORDS as LEVEL_WORDS
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools.errors import NotFound
 from k8s_topo_mcp.tools.topology_graph import Input, answer
-from k8s_topo_mcp.topology.domains import WORDS as LEVEL_WORDS
 from k8s_topo_mcp.topology.graph import cluster_graph, hardware_graph, node_link
-from k8s_topo_mcp.topology.groups import GROUP_WORDS
 from k8s_topo_mcp.topology.hardware import hardware
 from k8s_topo_mcp.topology.scopes import resolve
 from k8s_topo_mcp.topology.shapes import shapes

@@ -27,8 +27,8 @@ from k8s_topo_mcp.scheduling.dynamic_resources import inventory as tainted_inven
 from k8s_topo_mcp.view import ClusterView, derived
 from k8s_topo_mcp.view.indices import pods_on
 
+from ..scaleup.group_labels import groups
 from .domains import level_names, levels, places
-from .groups import groups
 from .holdings import Held, Hold, Holder, Holders, held_in
 from .joins import Kind, Spot, kind, spots
 from .partitions import parents

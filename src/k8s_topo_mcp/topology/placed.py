@@ -12,7 +12,7 @@ from k8s_topo_mcp.dra.pools import Pool
 from k8s_topo_mcp.objects.node import Node
 from k8s_topo_mcp.objects.resource_slice import DeviceId, DeviceTaint
 
-from .groups import Group
+from ..scaleup.group_labels import Group
 from .holdings import Hold
 from .joins import Kind, Spot
 from .plugin import PluginResource

@@ -20,9 +20,10 @@ from k8s_topo_mcp.objects.resource import ResourceClaim
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import find_pods, nearest_names
 
+from ..scaleup.group_labels import GROUP_NAMES, GROUP_WORDS
+from ..scaleup.place_labels import LEVEL_NAMES
 from .buckets import BUCKETS, bucket
-from .domains import LEVEL_NAMES, words
-from .groups import GROUP_NAMES, GROUP_WORDS
+from .domains import words
 from .placed import Hardware, NodeHardware, PlacedDevice, Unbound, tallies, total
 from .shapes import Shape
 from .teams import TEAMS, TeamError, find_team

@@ -50,7 +50,14 @@ MEANS: Mapping[str, str] = {
     "CSIStorageCapacity": "whether a new volume fits on a node is unknown",
     "Workload": "gangs, or what Kueue holds back, aren't explained",
     "PodGroup": "pods that wait for their gang aren't explained",
-    "DaemonSet": "a device driver that doesn't run isn't noticed",
+    "DaemonSet": "a device driver that doesn't run isn't noticed, nor what it takes of a new node",
+    "Deployment": "whether an autoscaler runs here, and how it was started, is unknown",
+    "NodePool": "which nodes Karpenter could make is unknown",
+    "NodeClaim": "nodes that Karpenter is making aren't seen",
+    "NodeOverlay": "what Karpenter adds to its nodes' capacity is unknown",
+    "MachineDeployment": "which nodes Cluster API could make is unknown",
+    "ProvisioningRequest": "what an autoscaler was asked for isn't known",
+    "ResourceFlavor": "which nodes a quota of Kueue is for is unknown",
 }
 _OTHERWISE = "what depends on it is unknown"
 _NEEDED = frozenset({"Pod", "Node", "ResourceSlice", "ResourceClaim", "DeviceClass"})

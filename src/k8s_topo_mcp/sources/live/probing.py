@@ -28,11 +28,14 @@ _AT_ONCE = 8
 
 VERSIONS: Mapping[str, tuple[str, ...]] = {
     "apps.kruise.io": ("v1beta1", "v1alpha1"),
+    "autoscaling.x-k8s.io": ("v1", "v1beta1", "v1alpha1"),
     "batch.volcano.sh": ("v1alpha1",),
+    "cluster.x-k8s.io": ("v1beta2", "v1beta1"),
     "grove.io": ("v1alpha1",),
     "inference.networking.k8s.io": ("v1",),
     "inference.networking.x-k8s.io": ("v1alpha2",),
     "jobset.x-k8s.io": ("v1alpha2",),
+    "karpenter.sh": ("v1", "v1beta1", "v1alpha1"),
     "kubeflow.org": ("v1", "v2beta1", "v1beta1"),
     "kueue.x-k8s.io": ("v1beta2", "v1beta1"),
     "leaderworkerset.x-k8s.io": ("v1",),

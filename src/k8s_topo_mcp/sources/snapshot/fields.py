@@ -14,7 +14,7 @@ from typing import Any
 
 from ...objects import CONFIG_MAP, CUSTOM_KINDS, KINDS, entry_of, group_of
 from ...objects.autoscaler_program import VARIABLES, kept_words, program_of
-from ...objects.autoscaling import CONSUME_ANNOTATION, DELAY_ANNOTATION, OLD_CONSUME_ANNOTATION, PARAMETERS
+from ...objects.autoscaling import CLASS_ANNOTATION, CONSUME_ANNOTATION, DELAY_ANNOTATION, OLD_CONSUME_ANNOTATION, PARAMETERS
 from ...objects.cluster_api import ANNOTATIONS as MACHINE_GROUP_ANNOTATIONS
 from ...objects.cluster_api import OWNER_KIND, OWNER_NAME
 from ...objects.compute_domain import NUM_NODES_ANNOTATION
@@ -36,6 +36,7 @@ ANNOTATIONS = frozenset(
         OWNER_KIND,
         OWNER_NAME,
         DRA_DRIVERS_ANNOTATION,
+        CLASS_ANNOTATION,
         *MACHINE_GROUP_ANNOTATIONS,
     }
 )
@@ -409,6 +410,11 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     },
     ("kueue.x-k8s.io", "LocalQueue"): {"spec": _f("stopPolicy", clusterQueue=_CLUSTER_QUEUE), "status": _QUEUE_STATUS},
     ("kueue.x-k8s.io", "ClusterQueue"): {"spec": _f("stopPolicy"), "status": _QUEUE_STATUS},
+    ("kueue.x-k8s.io", "ResourceFlavor"): {
+        "spec": _f(
+            nodeLabels=_LABELS, nodeTaints=Items(_TAINT), tolerations=Items(_TOLERATION), topologyName=_name("Topology", "cluster scoped")
+        )
+    },
     ("kueue.x-k8s.io", "Topology"): {"spec": _f(levels=Items(_f("nodeLabel")))},
     ("autoscaling.x-k8s.io", "ProvisioningRequest"): {
         "spec": _f(
@@ -466,7 +472,7 @@ _OWN_NAMES: Mapping[str, Text] = {
     **dict.fromkeys(
         (
             "PriorityClass", "StorageClass", "ClusterQueue", "Topology", "DeviceTaintRule", "ResourceSlice", "NodePool", "NodeClaim",
-            "NodeOverlay",
+            "NodeOverlay", "ResourceFlavor",
         ),
         Text("cluster scoped", key="", detail=""),
     ),

@@ -27,10 +27,10 @@ LABELS: tuple[GroupLabel, ...] = (
     GroupLabel("nodepool", "cluster.x-k8s.io/pool-name", "node pool", "kubernetes-sigs/cluster-api"),
     GroupLabel("nodepool", "oke.oraclecloud.com/pool.name", "node pool", "oracle-terraform-modules/terraform-oci-oke"),
     GroupLabel("nodepool", "kubernetes.azure.com/agentpool", "node pool", "Azure/AKS reserved node labels"),
-    GroupLabel("nodepool", "cloud.google.com/gke-nodepool", "node pool", "hardware-facts.md §5"),
+    GroupLabel("nodepool", "cloud.google.com/gke-nodepool", "node pool", "GKE node labels"),
     GroupLabel("karpenter", "karpenter.sh/nodepool", "Karpenter NodePool", "kubernetes-sigs/karpenter pkg/apis/v1/labels.go"),
-    GroupLabel("capacityblock", "topology.k8s.aws/capacity-block-id", "capacity block", "hardware-facts.md §4"),
-    GroupLabel("placementgroup", "cloud.google.com/gke-placement-group", "placement group", "hardware-facts.md §5"),
+    GroupLabel("capacityblock", "topology.k8s.aws/capacity-block-id", "capacity block", "AWS EKS node labels"),
+    GroupLabel("placementgroup", "cloud.google.com/gke-placement-group", "placement group", "GKE node labels"),
 )
 """The older `agentpool` of AKS stands beside `kubernetes.azure.com/agentpool` on the same nodes, so it isn't read."""
 GROUP_NAMES: tuple[str, ...] = tuple(dict.fromkeys(entry.name for entry in LABELS))

@@ -1,0 +1,205 @@
+"""A node like those of a group, without what belongs to one of them alone.
+
+Cluster Autoscaler makes the node of its simulation so (simulator/node_info_utils.go SanitizedNodeInfo, processors/nodeinfosprovider): of a
+good node of the group, under another name, without taints of its condition. It copies everything else; here, labels and attributes that
+differ from node to node aren't copied, but named as unpredictable, or bound, since the next node's will be others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ..objects import AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
+from ..view import ClusterView
+from ..view.indices import slices_of_node
+from .daemons import daemons_on
+from .likeness import CONDITION_TAINTS, new_slices, whole
+from .place_labels import ATTRIBUTES, LEVELS
+from .template import HOSTNAME, Fact, NodeTemplate, renamed
+
+ZONE = "topology.kubernetes.io/zone"
+_SHARED_PLACES = frozenset({"topology.kubernetes.io/region", ZONE})
+"""Places that a group may have as a whole."""
+_PLACES = frozenset(level.label for level in LEVELS) - _SHARED_PLACES
+_OWN_LABELS = _PLACES | {
+    HOSTNAME,
+    "cloud.google.com/gce-topology-host",
+    "alpha.eksctl.io/instance-id",
+    "topology.k8s.aws/zone-id",
+    "oci.oraclecloud.com/host.id",
+    "oci.oraclecloud.com/rdma.host_id",
+    "node.longhorn.io/create-default-disk",
+    "nvidia.com/gfd.timestamp",
+}
+_STATE_LABELS = frozenset(
+    {"resource.nvidia.com/computeDomain", "karpenter.sh/initialized", "karpenter.sh/registered", "kueue.x-k8s.io/unhealthy"}
+)
+"""What a node carries for what runs on it, or once it is ready: a new one comes without."""
+
+_PASSING_TAINTS = (
+    CONDITION_TAINTS,
+    "node.cloudprovider.kubernetes.io/",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+    "startup-taint.cluster-autoscaler.kubernetes.io/",
+    "ignore-taint.cluster-autoscaler.kubernetes.io/",
+    "status-taint.cluster-autoscaler.kubernetes.io/",
+    "karpenter.sh/",
+    "readiness.k8s.io/",
+)
+"""Beginnings of taints of a condition, a deletion, a start (cluster-autoscaler utils/taints/taints.go, karpenter pkg/apis/v1/taints.go,
+node-readiness-controller)."""
+
+_IDENTITIES = frozenset(
+    "uuid parentuuid serial serialnumber mac guid nodeguid portguid sysimageguid uniqueid chipid sid ipv4 ipv6 hostname instanceid".split()
+)
+"""Names of attributes that no two devices have alike."""
+_ADDRESSES = frozenset(
+    "pcibusid pciaddress pciaddr pcieroot pciroot pfpciaddress parentpciaddr pciebusid devicegroup1_id devicegroup4_id devicegroup8_id "
+    "devicegroup16_id".split()
+)
+"""Names of attributes that another machine of the kind may have otherwise."""
+
+MOST_COMPARED = 16
+"""Of so many nodes at least the devices are compared, where there are so many."""
+
+DeviceKey: TypeAlias = tuple[str, str]
+"""driver, device"""
+
+
+def is_good(node: Node) -> bool:
+    """Ready, schedulable, not on its way out."""
+    return node.is_ready and not node.unschedulable and node.metadata.deleted is None and not any(map(_passing, node.taints))
+
+
+def _passing(taint: Taint) -> bool:
+    return taint.key.startswith(_PASSING_TAINTS)
+
+
+def chosen(view: ClusterView, members: Sequence[Node]) -> Node:
+    """The member that the others are told by: a good one with whole pools, the newest of these."""
+
+    def rank(node: Node) -> tuple[bool, bool, float, str]:
+        return is_good(node), whole(slices_of_node(view, node.name)), node.metadata.created or 0.0, node.name
+
+    return max(members, key=rank)
+
+
+def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemplate:
+    """
+    The template of nodes like these.
+
+    Parameters
+    ----------
+    members
+        At least one node. Those that aren't well count only where none is.
+    """
+    base = chosen(view, members)
+    alike = [node for node in members if is_good(node)] or [base]
+    labels, unpredictable = _labels(base, alike)
+    node_name = f"new-{base.name}"
+    taints = tuple(taint for taint in base.taints if not _passing(taint) and all(_has(other, taint) for other in alike))
+    node = replace(
+        base,
+        metadata=Metadata(node_name, labels={**labels, HOSTNAME: node_name}),
+        unschedulable=False,
+        taints=taints,
+        provider_id="",
+        conditions=(Condition("Ready", "True"),),
+    )
+    found = new_slices(view, base)
+    some = alike[:: max(1, len(alike) // MOST_COMPARED)]
+    slices = () if found is None else _slices(found, [slices_of_node(view, other.name) for other in some], base.name, node_name)
+    daemons = daemons_on(view, node, base)
+    source = f"Node {base.name}" if len(members) == 1 else f"Node {base.name}, compared with {len(alike)} of {len(members)} nodes"
+    facts = [Fact("labels", source, "observed"), Fact("taints", source, "observed"), Fact("allocatable", source, "observed")]
+    facts += (Fact(f"devices of {driver}", source, "observed") for driver in sorted({entry.driver for entry in slices}))
+    if found is None:
+        facts.append(Fact("devices", f"no node like {base.name} publishes whole pools", "observed"))
+    if daemons:
+        facts.append(Fact("daemons", "the cluster's DaemonSets", "declared"))
+    return NodeTemplate(name, node, slices, daemons, found is not None, unpredictable, tuple(facts))
+
+
+def _has(node: Node, taint: Taint) -> bool:
+    return any((own.key, own.value, own.effect) == (taint.key, taint.value, taint.effect) for own in node.taints)
+
+
+def _labels(base: Node, alike: Sequence[Node]) -> tuple[dict[str, str], frozenset[str]]:
+    """What all have alike, and the keys of what differs or belongs to one node."""
+    carried = {key for node in alike for key in node.metadata.labels} - _STATE_LABELS
+    own = base.metadata.labels
+    shared = {key for key in carried if key not in _OWN_LABELS and all(node.metadata.labels.get(key) == own.get(key) for node in alike)}
+    return {key: own[key] for key in own if key in shared}, frozenset((carried - shared) | {HOSTNAME})
+
+
+# --- devices ----------------------------------------------------------------------------------------------------------------------
+
+
+def _slices(slices: Sequence[ResourceSlice], alike: Sequence[Sequence[ResourceSlice]], before: str, name: str) -> tuple[ResourceSlice, ...]:
+    later = _later(slices, alike)
+    return tuple(_slice(entry, later, before, name) for entry in slices)
+
+
+def _slice(entry: ResourceSlice, later: Mapping[str, Mapping[DeviceKey, tuple[str, bool]]], before: str, name: str) -> ResourceSlice:
+    bindings: dict[tuple[str, str, bool], set[str]] = {}
+    devices: list[Device] = []
+    for device in entry.devices:
+        kept = dict(device.attributes)
+        for key in device.attributes:
+            group = later.get(qualified(key, entry.driver), {}).get((entry.driver, device.name))
+            if group is not None:
+                del kept[key]
+                bindings.setdefault((key, *group), set()).add(device.name)
+        devices.append(device if len(kept) == len(device.attributes) else replace(device, attributes=kept))
+    return replace(
+        entry,
+        metadata=Metadata(renamed(entry.name, before, name)),
+        pool=renamed(entry.pool, before, name),
+        node_selection=replace(entry.node_selection, node_name=name),
+        devices=tuple(devices),
+        bindings=tuple(
+            AttributeBinding(key, frozenset(names), group, distinct) for (key, group, distinct), names in sorted(bindings.items())
+        ),
+    )
+
+
+def qualified(attribute: str, driver: str) -> str:
+    """The full name of an attribute."""
+    return attribute if "/" in attribute else f"{driver}/{attribute}"
+
+
+def _values(slices: Iterable[ResourceSlice]) -> dict[str, dict[DeviceKey, object]]:
+    found: dict[str, dict[DeviceKey, object]] = {}
+    for entry in slices:
+        for device in entry.devices:
+            for key, attribute in device.attributes.items():
+                found.setdefault(qualified(key, entry.driver), {})[entry.driver, device.name] = (attribute.kind, attribute.value)
+    return found
+
+
+def _pattern(values: Mapping[DeviceKey, object]) -> dict[DeviceKey, int]:
+    """Which devices have the same value, whatever it is."""
+    numbers: dict[object, int] = {}
+    return {device: numbers.setdefault(values[device], len(numbers)) for device in sorted(values)}
+
+
+def _later(slices: Sequence[ResourceSlice], alike: Sequence[Sequence[ResourceSlice]]) -> dict[str, Mapping[DeviceKey, tuple[str, bool]]]:
+    """By attribute: each device whose value isn't known of a new node, with the name of its binding and whether that is distinct."""
+    own = _values(slices)
+    compared = [_values(entries) for entries in alike if entries]
+    found: dict[str, Mapping[DeviceKey, tuple[str, bool]]] = {}
+    for attribute, values in own.items():
+        seen = [other[attribute] for other in compared if attribute in other]
+        bare = attribute.rpartition("/")[2].lower()
+        differ = any(other != values for other in seen)
+        if not differ and not (bare in _IDENTITIES or attribute in ATTRIBUTES or (bare in _ADDRESSES and len(seen) < 2)):
+            continue
+        pattern = _pattern(values)
+        if all(_pattern(other) == pattern for other in seen):
+            found[attribute] = {device: (f"{attribute} {number}", True) for device, number in pattern.items()}
+        else:
+            found[attribute] = {device: (f"{attribute} of {device[0]}/{device[1]}", False) for device in values}
+    return found
