@@ -212,9 +212,10 @@ def test_what_a_cloud_knows_of_a_first_node_cannot_be_told() -> None:
     assert would_act(found) == "unknown"
 
 
-def test_a_group_of_which_nothing_is_known_has_no_model_at_all() -> None:
-    found = scene(*ALIVE, of=None, why_none="the group is empty", room=None)
-    assert codes(found)[0] == "GROUP_WITHOUT_MODEL"
+def test_what_a_node_of_an_undescribed_group_would_be_is_unknown_to_us_alone() -> None:
+    found = scene(*ALIVE, of=None, why_none="the group is empty", room=None, pods=(unschedulable(claims=()),))
+    assert (codes(found), would_act(found)) == (["GROUP_WITHOUT_MODEL"], "unknown")
+    assert codes(scene(*ALIVE, of=None, room=None)) == ["NO_DEVICE_MODEL", "GROUP_WITHOUT_MODEL"]
 
 
 # --- nodes on the way -------------------------------------------------------------------------------------------------------------

@@ -237,7 +237,7 @@ CODES: dict[str, CodeRow] = dict(
             "GROUP_GROWS_AT_ONCE", "pending", "group nodes limit", "the group only grows to its full size, and that is more than is allowed"
         ),
         _row("GROUP_NOT_WATCHED", "unknown", "group autoscaler", "nothing says that the autoscaler manages the group"),
-        _row("GROUP_WITHOUT_MODEL", "pending", "group why", "nobody can say what a new node of the group would be"),
+        _row("GROUP_WITHOUT_MODEL", "unknown", "group why", "nothing here says what a new node of the group would be"),
         _row("NO_NODE_GROUP", "pending", "", "nothing here tells of a node group that could grow"),
         _row("GROUP_NODES_DIFFER", "pending", "group nodes drivers", "nodes of the group publish different devices; one stands for all"),
         _row("LIMIT_REACHED", "pending", "resource used limit adds", "one more node would pass a limit of the autoscaler"),

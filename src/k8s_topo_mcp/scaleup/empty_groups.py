@@ -19,13 +19,19 @@ from .node_group import NodeGroup
 from .obstacle import Certainty
 from .passing_over import Check, Passed, nobody
 
+MACHINES = frozenset({"MachineDeployment", "MachineSet", "MachinePool"})
 WITHOUT_COUNT = (SemVer(1, 35, 0), SemVer(1, 36, 1))
 """First and last release in which a pool made from annotations counts as incomplete."""
 
 
+def of_cluster_api(group: NodeGroup) -> bool:
+    """Whether Cluster API makes its nodes: by its kind, or, in Cluster Autoscaler's status, by the object that it is."""
+    return group.kind == "Cluster API" or (group.ref is not None and group.ref.kind in MACHINES)
+
+
 def unknown_devices(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup) -> Check:
     """Pods with claims, on a group of which it doesn't know the devices: by no live node of it, and by no annotations."""
-    if (group.members and told_devices(group, "observed")) or (group.kind == "Cluster API" and told_devices(group, "declared")):
+    if (group.members and told_devices(group, "observed")) or (of_cluster_api(group) and told_devices(group, "declared")):
         return nobody
     return no_device_model(view, group, *_why(autoscaler, group))
 
@@ -38,7 +44,7 @@ def _why(autoscaler: Autoscaler, group: NodeGroup) -> tuple[Certainty, str, str]
         whose = f"{autoscaler.run_by}'s autoscaler" if autoscaler.run_by else "this autoscaler"
         return "unknown", f"it has no node, and what {whose} knows of a first one isn't in the API", "one node in the group"
     cloud = autoscaler.settings.get("cloud-provider", "").value
-    if group.kind == "Cluster API" or cloud == "clusterapi":
+    if of_cluster_api(group) or cloud == "clusterapi":
         remedy = f"one node in the group, or annotations {CAPACITY}dra-driver and gpu-count on it"
         return "certain", f"it has no node, and no annotation {CAPACITY}dra-driver", remedy
     where = f"for {cloud}" if cloud else "for its cloud"
@@ -52,11 +58,7 @@ def unusable_devices(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup
     version = autoscaler.version
     first, last = WITHOUT_COUNT
     broken = (
-        group.kind == "Cluster API"
-        and not group.members
-        and version is not None
-        and first <= version <= last
-        and told_devices(group, "declared")
+        of_cluster_api(group) and not group.members and version is not None and first <= version <= last and told_devices(group, "declared")
     )
 
     def check(pod: Pod) -> Passed | None:

@@ -24,12 +24,12 @@ ZONE = "topology.kubernetes.io/zone"
 
 
 def without_model(group: NodeGroup, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
-    """That nobody can say what a new node of the group would be."""
+    """That nothing here says what a new node of the group would be. The autoscaler may know it from the cloud."""
     if group.templates:
         return ()
     why = group.why_none or "no live node, and no object that describes one"
     found = finding("GROUP_WITHOUT_MODEL", group.ref, "", group=group.name, why=why)
-    return (Obstacle(found, "likely", "one live node of the group, or a description of it", len(pods), len(pods)),)
+    return (Obstacle(found, "unknown", "one live node of the group, or a description of it", len(pods), len(pods)),)
 
 
 def told_devices(group: NodeGroup, confidence: Confidence) -> bool:

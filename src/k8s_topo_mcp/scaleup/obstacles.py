@@ -145,7 +145,6 @@ def _cluster_autoscaler(
     yield from _once(view, "helped", autoscaler, pods, helped)
     yield from growing.node_limit(view, settings, count)
     yield from growing.of_group(view, group, said, settings, pods)
-    yield from without_model(group, pods)
     yield from growing.resource_limits(view, group, settings, count)
     yield from all_of(
         pods,
@@ -189,4 +188,6 @@ def _karpenter(
 
 def _on_a_new_node(group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]) -> Iterator[Obstacle]:
     """What the simulation says; without one, whether it would have to say that it can't know."""
+    if not group.templates:
+        yield from without_model(group, pods)
     yield from refused(group, pods, fits) if fits else concerning(pods, not_predictable(group.templates))
