@@ -31,7 +31,7 @@ FLAGS = frozenset(
     pod-injection-limit proactive-scaleup provisioning-request-initial-backoff-time
     provisioning-request-max-backoff-cache-size provisioning-request-max-backoff-time regional scale-down-enabled scale-from-unschedulable
     scale-up-from-zero scan-interval skip-nodes-with-custom-controller-pods skip-nodes-with-local-storage skip-nodes-with-system-pods
-    startup-taint startup-taint-prefix status-config-map-name status-taint status-taint-prefix write-status-configmap
+    startup-taint startup-taint-prefix status-config-map-name status-taint write-status-configmap
     batch-idle-duration batch-max-duration feature-gates ignore-dra-requests min-values-policy preference-policy
     """.split()
 )
