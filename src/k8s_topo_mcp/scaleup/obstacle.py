@@ -18,7 +18,8 @@ WouldAct = Literal["yes", "no", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """`pods` is how many of the pods it concerns, of `of`. `removed_by` is what would take it away, in words for a reader."""
+    """`pods` is how many of the pods it concerns, of `of`. `removed_by` is what would take it away, in words for a
+    reader; names and texts of the cluster are in both as they stand, and have to be cleaned where they are shown."""
 
     finding: Finding
     certainty: Certainty
