@@ -34,7 +34,7 @@ def named(cluster: ClusterView, name: str) -> NodeGroup:
 
 def test_nodes_with_the_label_of_a_pool_are_a_group_of_unknown_size() -> None:
     cluster = view(node("a", {GKE: "gpu"}), pair("a"), node("b", {GKE: "gpu"}), pair("b"), node("c", {GKE: "cpu"}), node("d"))
-    assert [group.name for group in node_groups(cluster)] == ["cpu", "gpu"]
+    assert [group.name for group in node_groups(cluster)] == ["cpu", "gpu", "like d"]
     gpu = named(cluster, "gpu")
     assert (gpu.kind, [entry.name for entry in gpu.members], gpu.size, gpu.max_size) == ("labelled nodes", ["a", "b"], None, None)
     assert [template.name for template in gpu.templates] == ["gpu"]
@@ -119,7 +119,8 @@ def machine_set(name: str, of: str) -> dict[str, Any]:
 def test_machines_of_a_deployment_are_its_members_through_its_sets() -> None:
     own = {OWNER_KIND: "MachineSet", OWNER_NAME: "gpu-abc"}
     cluster = view(machines(), machine_set("gpu-abc", "gpu"), node("m1", annotations=own), pair("m1"), node("m2"))
-    (group,) = node_groups(cluster)
+    group, rest = node_groups(cluster)
+    assert (rest.kind, rest.name) == ("machine type", "like m2")
     assert (group.name, group.kind, group.size, group.min_size, group.max_size) == ("MachineDeployment/infra/gpu", "Cluster API", 2, 0, 5)
     assert [entry.name for entry in group.members] == ["m1"]
     assert group.templates[0].devices_known
@@ -219,7 +220,8 @@ def test_live_nodes_of_the_pool_come_before_the_catalogue() -> None:
 
 def test_live_nodes_of_the_same_type_elsewhere_tell_their_devices_but_not_their_zone() -> None:
     live = node("n1", {TYPE: "x9.large", ZONE: "z1"}, ["other:NoSchedule"])
-    (group,) = node_groups(view(node_pool("gpu", (TYPE, "In", ["x9.large"])), live, pair("n1")))
+    group, rest = node_groups(view(node_pool("gpu", (TYPE, "In", ["x9.large"])), live, pair("n1")))
+    assert (rest.kind, rest.name, rest.members[0].name) == ("machine type", "x9.large", "n1")
     (template,) = group.templates
     assert template.devices_known
     assert template.node.taints == ()
@@ -293,6 +295,7 @@ def test_a_flavor_means_the_nodes_with_its_labels() -> None:
     assert [(group.kind, group.name, len(group.templates)) for group in found] == [
         ("ResourceFlavor", "h100", 1),
         ("ResourceFlavor", "none", 0),
+        ("machine type", "like b", 1),
     ]
     assert found[1].why_none == "no node has the labels of ResourceFlavor none, and it says nothing else of its nodes"
 
@@ -359,3 +362,13 @@ def test_a_pod_that_no_node_has_room_for_fits_a_new_node_of_the_right_shape(shap
     pod = after.get(Pod, "train", "default")
     assert pod is not None
     assert [placed.node.name for placed in place(after, pod).fitting] == (["fresh"] if fits else [])
+
+
+def test_nodes_of_one_type_that_publish_different_devices_are_kinds_of_their_own() -> None:
+    cluster = view(node("a", {TYPE: "x9"}), pair("a"), node("b", {TYPE: "x9"}), pair("b"), node("c", {TYPE: "x9"}), node("d", {TYPE: "y1"}))
+    found = node_groups(cluster)
+    assert [(group.kind, group.name, len(group.members)) for group in found] == [
+        ("machine type", "x9 like a", 2),
+        ("machine type", "x9 like c", 1),
+        ("machine type", "y1", 1),
+    ]

@@ -44,9 +44,9 @@ def _node_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
     machines = tuple(group for group in machine_groups(view) if group.ref not in shown)
     covered |= {node.name for group in machines for node in group.members}
     labelled = tuple(group for group in labelled_groups(view) if not all(node.name in covered for node in group.members))
-    pools = node_pools(view)
-    grouped = covered | {node.name for group in (*pools, *labelled) for node in group.members}
-    return (*status, *pools, *machines, *labelled, *flavor_groups(view), *machine_types(view, grouped))
+    pools, flavors = node_pools(view), flavor_groups(view)
+    grouped = covered | {node.name for group in (*pools, *labelled, *flavors) for node in group.members}
+    return (*status, *pools, *machines, *labelled, *flavors, *machine_types(view, grouped))
 
 
 def find(view: ClusterView, name: str) -> NodeGroup:
