@@ -1,0 +1,176 @@
+"""simulate_scaleup as a caller meets it: which nodes, which pods, what starts, who would add them, the errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from k8s_topo_mcp.tools.asking import ask
+from k8s_topo_mcp.tools.catalogue import find
+from k8s_topo_mcp.tools.errors import ToolInputError
+from k8s_topo_mcp.tools.models import Answer
+from k8s_topo_mcp.view import ClusterView
+from tests.diagnosis.clusters import Item, asking, claim, cluster, device_class, gpus, held, node, pod, pool, request
+from tests.diagnosis.gangs import ON, members, pod_group
+from tests.scaleup.scenes import CA_IMAGE, deployment
+
+TYPE = "node.kubernetes.io/instance-type"
+FULL = (node("n1", labels={TYPE: "x9"}), device_class(), pool(gpus(4), "n1"), held("h", [f"gpu-{number}" for number in range(4)], on="n1"))
+
+TEMPLATE = """
+apiVersion: v1
+kind: Node
+metadata: {name: mine, labels: {disk: fast}}
+status: {allocatable: {cpu: "8", memory: 32Gi, pods: "110"}}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: mine-slice}
+spec:
+  driver: gpu.example.com
+  nodeName: mine
+  pool: {name: mine, generation: 1, resourceSliceCount: 1}
+  devices: [{name: gpu-0}, {name: gpu-1}]
+"""
+
+
+def asked(view: ClusterView, **arguments: Any) -> Answer:
+    return ask(find("simulate_scaleup"), view, arguments)
+
+
+def one(*more: Item, count: int = 2, **constraints: Any) -> ClusterView:
+    return cluster(*FULL, *asking(request("r", count), **constraints), *more)
+
+
+def test_one_more_of_a_machine_type_starts_the_pod_and_nobody_adds_it() -> None:
+    answer = asked(one(), add=["x9"], pods=["default/p"])
+    said = answer.structured()
+    assert said["verdict"] == "starts"
+    assert said["added"][0] | {"known_from": None} == {
+        "name": "x9",
+        "count": 1,
+        "devices": said["added"][0]["devices"],
+        "starts": 1,
+        "of": 1,
+        "needed": {"at_least": 1, "sure": 1},
+        "left_over": "left over: 2 more of class gpu",
+        "known_from": None,
+    }
+    assert answer.report.startswith("Yes: with 1 more x9")
+    assert [entry["kind"] for entry in said["autoscalers"]] == ["none seen here: nobody adds nodes by itself"]
+
+
+@pytest.mark.parametrize("add", ["x9=2", ["2 x x9"], ["2x9", "x9=2"][1:], [{"group": "x9", "count": 2}], [{"shape": "x9", "nodes": 2}]])
+def test_a_number_of_nodes_may_be_written_in_several_ways(add: Any) -> None:
+    (added,) = asked(one(), add=add).structured()["added"]
+    assert (added["name"], added["count"]) == ("x9", 2)
+
+
+def test_more_nodes_than_needed_are_said_to_be_more() -> None:
+    assert "1 would be enough" in asked(one(), add="x9=3").report
+
+
+def test_what_no_such_node_takes_is_told_with_the_change_that_would_do() -> None:
+    answer = asked(one(count=5), add=["x9"])
+    said = answer.structured()
+    assert said["verdict"] == "does not start"
+    assert said["added"][0]["needed"] == {"why": "no number of them: default/p fits on none"}
+    (refused,) = said["not_starting"]
+    assert (refused["on"], refused["pods"]) == ("x9", 1)
+    changes = [entry.get("change") for entry in said["would_do"]]
+    assert "count 5 → 4" in changes
+    assert "claim" in answer.report.partition("apply ")[2]
+
+
+def test_without_nodes_to_imagine_every_known_group_is_tried() -> None:
+    said = asked(one(), pods=["p"]).structured()
+    assert [(entry["name"], entry["needed"]["sure"]) for entry in said["would_do"]] == [("x9", 1)]
+
+
+def test_a_node_of_the_users_own_is_imagined() -> None:
+    (added,) = asked(one(), add=["mine"], template=TEMPLATE).structured()["added"]
+    assert (added["name"], added["starts"]) == ("mine", 1)
+
+
+def test_a_workload_that_does_not_exist_is_judged_with_all_its_replicas() -> None:
+    manifest = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: two}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, count: 2}}]}}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: main, image: web, resources: {claims: [{name: g}]}}]
+      resourceClaims: [{name: g, resourceClaimTemplateName: two}]
+"""
+    said = asked(cluster(*FULL), manifest=manifest, add=["x9=2"]).structured()
+    assert (said["verdict"], said["asked"]["pods"], said["added"][0]["starts"]) == ("starts", 3, 3)
+    assert said["added"][0]["needed"] == {"at_least": 2, "sure": 2, "tie": True}
+
+
+def test_a_member_of_a_gang_stands_for_all_that_wait_and_the_gap_is_told() -> None:
+    view = cluster(*FULL, pod_group(4), *members(4, request("r", 2)), minor=37, gates=ON)
+    said = asked(view, pods=["default/m-0"], add=["x9=1"]).structured()
+    assert said["asked"]["pods"] == 4
+    assert said["added"][0]["starts"] == 0
+    assert said["gap"]["atomic"] == {"at_least": 2, "sure": 2}
+
+
+def test_an_autoscaler_and_its_first_obstacle_are_told() -> None:
+    view = one(deployment("cluster-autoscaler", CA_IMAGE))
+    (row,) = asked(view, add=["x9"], pods=["p"]).structured()["autoscalers"]
+    assert row["kind"] == "Cluster Autoscaler"
+    assert row["would_act"] in ("no", "unknown")
+    assert row["obstacles"][0]["code"]
+
+
+def test_pods_that_fit_need_no_new_node() -> None:
+    view = cluster(*FULL[:3], *asking(request("r", 2)))
+    assert asked(view, add=["x9"]).structured()["verdict"] == "fits now"
+
+
+def test_nothing_waits() -> None:
+    assert asked(cluster(*FULL)).structured()["verdict"] == "nothing waits"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"add": ["p5.48xlrge"]}, "Nearest: p5.48xlarge"),
+        ({"add": ["two words here"]}, "is not"),
+        ({"add": [{"shape": "x9", "count": 0}]}, "count"),
+        ({"add": [{"shape": "x9", "count": 1000}]}, "64"),
+        ({"pods": ["p"], "manifest": "kind: Pod"}, "not both"),
+        ({"pods": ["default/nope"]}, "not found"),
+        ({"pods": ["default/running"]}, "has node n1"),
+        ({"manifest": "a: [1"}, "manifest: not YAML"),
+        ({"template": "a: [1", "add": ["mine"]}, "template: not YAML"),
+        ({"template": "apiVersion: v1\nkind: Pod\nmetadata: {name: x}", "add": ["mine"]}, "template:"),
+        ({"manifest": "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: x}\nspec: {}"}, "no pods in it"),
+    ],
+)
+def test_bad_input_gets_one_error_that_says_what_would_be_right(arguments: dict[str, Any], text: str) -> None:
+    view = one(pod("running", on="n1"))
+    with pytest.raises(ToolInputError) as error:
+        asked(view, **arguments)
+    assert text in str(error.value)
+
+
+def test_the_audit_tells_for_each_wish_what_would_start_it() -> None:
+    view = cluster(*FULL, *asking(request("r", 2)), claim("d", request("r", 9)), pod("q", ("d",)))
+    answer = asked(view)
+    said = answer.structured()
+    assert said["verdict"] == "audit"
+    rows = {row["example"]: row for row in said["wishes"]}
+    assert [entry["name"] for entry in rows["default/p"]["would_do"]] == ["x9"]
+    assert "would_do" not in rows["default/q"]
+    assert rows["default/q"]["why"] in answer.report
