@@ -122,7 +122,7 @@ def test_a_member_of_a_gang_stands_for_all_that_wait_and_the_gap_is_told() -> No
     said = asked(view, pods=["default/m-0"], add=["x9=1"]).structured()
     assert said["asked"]["pods"] == 4
     assert said["added"][0]["starts"] == 0
-    assert said["gap"]["atomic"] == {"at_least": 2, "sure": 2}
+    assert said["gap"]["atomic"] == {"at_least": 2, "sure": 2, "tie": True}
 
 
 def test_an_autoscaler_and_its_first_obstacle_are_told() -> None:
