@@ -11,7 +11,7 @@ from .manifest import Document
 from .proposals import pod_of, with_objects, with_pod
 from .yaml_items import ManifestError
 
-MOST_PODS = 256
+MOST_PODS = 64
 """Pods of one manifest that are made; of a workload with more, so many are judged."""
 
 

@@ -105,7 +105,9 @@ def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, 
     for count, skipped in _numbers(least, counting.most):
         fewest = fewest and not skipped
         tried = count
-        plays = counting.play(count)
+        plays = counting.play(count, 1)
+        if plays.first.complete:
+            plays = counting.play(count)  # it may depend on luck: the other ways through ties
         unknown = plays.worst.unknown
         exact = exact or (plays.first.complete and least == count)  # what the scheduler does is a way
         if plays.worst.complete:
@@ -159,3 +161,18 @@ def looks_with(new: NewNodes, view: ClusterView, pods: Sequence[Pod], kinds: Kin
     looking = [pod for pod in pods if id(pod) in kinds.looking]
     nodes = tuple(node for name in new.origins if (node := new.view.get(Node, name)) is not None)
     return still_known(new.view, first_looks(view, apart, kinds), nodes) | first_looks(new.view, looking, kinds)
+
+
+MOST_ON_ONE = 16
+"""Pods that are tried together on one node, where only that is asked."""
+
+
+def at_least(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate) -> int:
+    """So many nodes pods of one kind need at least, were all of them to run on new ones: by how many one node takes together. 1 where it
+    takes more than are tried."""
+    counting = Counting(view, pods[: MOST_ON_ONE + 1], template, 1)
+    packing = counting.packing()
+    if packing.nowhere or not packing.new:
+        return 1
+    each = packing.most_on(packing.new[0], 0)
+    return 1 if each > MOST_ON_ONE else -(-len(pods) // each)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from k8s_topo_mcp.diagnosis.scaling import Option, scaling
+from k8s_topo_mcp.diagnosis.cause import find_cause
+from k8s_topo_mcp.diagnosis.scaling import Option
 from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.rendering import clean
 from k8s_topo_mcp.scaleup.audit import Readiness, readiness, serving
@@ -13,10 +14,11 @@ from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.demand import DeviceDemand
 from k8s_topo_mcp.scaleup.fit import fits_of
 from k8s_topo_mcp.scaleup.gang_gap import gang_gap
-from k8s_topo_mcp.scaleup.node_counts import NodeCounts
+from k8s_topo_mcp.scaleup.node_counts import NodeCounts, at_least
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
+from k8s_topo_mcp.scaleup.survey import Surveyed, survey
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang
 from k8s_topo_mcp.tools import scaleup_text, wording
 from k8s_topo_mcp.tools.scaleup_models import Counts, Gap, ObstacleRow, Scaler, WishRow, WouldDo
@@ -127,33 +129,45 @@ def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
 
 
 def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], groups: Sequence[NodeGroup]) -> WishRow:
-    """Pods that ask alike: what would start them, and who could make it."""
-    others = [(template, group) for group in groups for template in group.templates]
-    found = scaling(view, pods, (), others)
-    doing = [option for option in found.options if option.group is not None]
+    """Pods that ask alike: which groups' nodes take them, and who could make these. Each kind of node is judged empty, by itself."""
+    owners = [(group, template) for group in groups for template in group.templates]
+    found = survey(view, pods, [template for _, template in owners])
+    taking = [(entry.at_least, group, entry) for (group, _), entry in zip(owners, found, strict=True) if entry.pods("fits")]
+    taking.sort(key=lambda row: row[0])
     known = autoscalers(view)
     ready: list[str] = []
     nearest: Readiness | None = None
-    for group in dict.fromkeys([option.group for option in doing if option.group is not None] or groups):
+    for group in dict.fromkeys([group for _, group, _ in taking] or groups):
         entry = readiness(view, wish, pods, group, serving(view, group, known), lambda group, pods: fits_of(view, group, pods))
         if entry.ready == "yes":
             ready.append(group.name)
         if nearest is None or len(entry.missing) < len(nearest.missing):
             nearest = entry
     lacking = bool(known) and nearest is not None and not ready
-    refused = next((entry for entry in found.refused if entry.cause is not None), None)
-    why = (
-        ""
-        if doing or refused is None or refused.cause is None
-        else "; ".join(wording.wanted_and_found(refused.cause.finding, refused.cause))
-    )
     return WishRow(
         what=clean(str(wish), 120),
         pods=len(pods),
         example=clean(pods[0].full_name, 120),
-        would_do=tuple(would_do(option, len(pods)) for option in doing[:2]),
-        why=clean(why, 240) or None,
+        would_do=tuple(
+            WouldDo(
+                name=clean(entry.template.name, 80),
+                group=clean(_group(group, entry.template.name), 120),
+                needed=Counts(at_least=max(least, at_least(view, pods, entry.template))),
+            )
+            for least, group, entry in taking[:2]
+        ),
+        why=None if taking else _why(view, found),
         ready=tuple(clean(name, 80) for name in ready[:4]),
         missing_at=clean(nearest.group.name, 80) if nearest is not None and nearest.group is not None and lacking else None,
         missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if nearest is not None and lacking else (),
     )
+
+
+def _why(view: ClusterView, found: Sequence[Surveyed]) -> str | None:
+    """Why no kind of node takes them, by the first that refuses; else why that isn't known."""
+    verdicts = [on for entry in found for on in entry.verdicts]
+    refused = next((on for on in verdicts if on.verdict == "refused"), None)
+    cause = find_cause(view, refused.placement) if refused is not None else None
+    if cause is None:
+        return next((clean(on.why, 240) for on in verdicts if on.why), None)
+    return clean("; ".join(wording.wanted_and_found(cause.finding, cause)), 240)

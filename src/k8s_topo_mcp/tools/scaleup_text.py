@@ -202,8 +202,10 @@ def _option(entry: WouldDo, several: bool = True) -> tuple[str, str]:
     change = f", if {entry.change}" if entry.change else ""
     group = f" ({entry.group})" if entry.group else ""
     left = f" · {entry.left_over}" if entry.left_over else ""
-    if not entry.needed.sure:
+    if entry.needed.sure == 0:
         return f"no new node{change}", "all start" if several else "starts"
+    if entry.needed.sure is None:
+        return f"at least {entry.needed.at_least} × {entry.name}{group}", "an empty one takes such a pod"
     many = entry.needed.at_least if entry.needed.at_least != entry.needed.sure else None
     return (
         f"{entry.needed.sure} × {entry.name}{group}{change}",

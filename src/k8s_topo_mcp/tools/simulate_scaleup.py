@@ -31,8 +31,8 @@ from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of, pending_pods
 
-MOST_PODS = 512
-"""Pods that one call judges."""
+MOST_PODS = 24
+"""Pods that one call places one after another, where none are named."""
 KINDS = 3
 """Kinds of pods whose requests are told."""
 GROUPS = 2
@@ -137,9 +137,10 @@ def _asked(view: ClusterView, question: Input) -> Question:
             waiting.append(pod)
         else:
             held[before.code] += 1
-    notes = [f"{len(waiting):,} pods wait; the first {MOST_PODS} are judged"] if len(waiting) > MOST_PODS else []
+    most = MOST_PODS if question.add else len(waiting)
+    notes = [f"{len(waiting):,} pods wait; the first {most} are judged: name others by pods"] if len(waiting) > most else []
     told = tuple(f"{count} {code}" for code, count in held.most_common(KINDS))
-    return Question(view, tuple(waiting[:MOST_PODS]), None, _one_gang(view, waiting), told, tuple(notes))
+    return Question(view, tuple(waiting[:most]), None, _one_gang(view, waiting), told, tuple(notes))
 
 
 def _named(view: ClusterView, question: Input) -> Question:
