@@ -23,7 +23,7 @@ from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.rendering import Block, clean, fold, plural
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import paging, unread, wording
+from k8s_topo_mcp.tools import paging, remedy_parts, unread, wording
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
@@ -231,8 +231,8 @@ def _output(view: ClusterView, question: Input, result: Feasibility, inline: boo
         copies=result.copies,
         copies_if_released=result.copies_if_released,
         blocker=blocker,
-        remedies=wording.remedies(result.remedies, limit, blocker),
-        not_helping=tuple(wording.not_helping(trial) for trial in result.not_helping[: 2 * limit]),
+        remedies=remedy_parts.remedies(result.remedies, limit, blocker),
+        not_helping=tuple(remedy_parts.not_helping(trial) for trial in result.not_helping[: 2 * limit]),
         holders=tuple(
             Holder(
                 claim=clean(f"{holder.claim.namespace}/{holder.claim.name}", 160),

@@ -27,6 +27,7 @@ from k8s_topo_mcp.tools import (
     overview_text,
     pending_overview,
     preemption_words,
+    remedy_parts,
     unread,
     wording,
 )
@@ -167,8 +168,8 @@ def _without_pods(view: ClusterView, owner: Owner, held: Held, waiting: Sequence
         subject=Subject(kind=clean(owner.ref.kind, 80), name=clean(owner.name, 120), namespace=clean(owner.namespace, 120)),
         status=status,
         blocker=wording.blocker(Cause(held.finding, 0, 0, evidence=held.evidence)),
-        remedies=tuple(wording.advised(entry) for entry in held.helps[:FEW]),
-        not_helping=tuple(wording.vain(entry) for entry in held.vain[:FEW]),
+        remedies=tuple(remedy_parts.advised(entry) for entry in held.helps[:FEW]),
+        not_helping=tuple(remedy_parts.vain(entry) for entry in held.vain[:FEW]),
         next=Next(tool="explain_pending", arguments={"pod": clean(waiting[0].full_name, 200)}) if waiting else None,
         basis=bases.basis(view),
     )
@@ -190,10 +191,13 @@ def _one(view: ClusterView, pod: Pod, question: Input) -> Output:
         status=_status(view, report),
         blocker=blocker,
         behind=wording.behind(report),
-        remedies=(*wording.remedies(report.remedies, limit, blocker), *(wording.advised(entry) for entry in report.advice[:limit])),
+        remedies=(
+            *remedy_parts.remedies(report.remedies, limit, blocker),
+            *(remedy_parts.advised(entry) for entry in report.advice[:limit]),
+        ),
         not_helping=(
-            *(wording.not_helping(trial) for trial in report.not_helping[: 2 * limit]),
-            *(wording.vain(entry) for entry in report.vain[:limit]),
+            *(remedy_parts.not_helping(trial) for trial in report.not_helping[: 2 * limit]),
+            *(remedy_parts.vain(entry) for entry in report.vain[:limit]),
         ),
         holders=tuple(_holder(view, holder) for holder in report.holders[:limit]),
         preemption=preemption_words.part(report),

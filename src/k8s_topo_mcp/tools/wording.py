@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from k8s_topo_mcp.cel import Comparison
-from k8s_topo_mcp.diagnosis.evidence import Advice
-from k8s_topo_mcp.diagnosis.new_nodes import TWIN, adds_nodes
 from k8s_topo_mcp.diagnosis.report import (
     Alternative,
     CapacityLeft,
@@ -19,23 +17,19 @@ from k8s_topo_mcp.diagnosis.report import (
     Narrowing,
     Report,
     TaintCount,
-    Trial,
 )
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.objects import ObjectRef
 from k8s_topo_mcp.objects.quantity import FORMAT_MESSAGE
 from k8s_topo_mcp.rendering import clean, fold, plural
 from k8s_topo_mcp.tools import evidence, gang_wording, layer_words
-from k8s_topo_mcp.tools.models import Behind, Blocker, Fact, Nearest, NotHelping, Remedy, Stage, Together
+from k8s_topo_mcp.tools.models import Behind, Blocker, Fact, Nearest, Stage, Together
 
 MOST = 3
 """Rows of one kind of fact."""
 
 SOURCE = 200
 """Characters of an expression that are quoted."""
-
-VALUE = 400
-"""Characters of a value that a remedy replaces or puts in."""
 
 GROUPS = 4
 """Values of an attribute whose devices are counted."""
@@ -47,9 +41,6 @@ CONDITIONS = 2
 """Selectors that are named in a sentence."""
 
 COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
-
-OBJECTS = 4
-"""Objects of one remedy that are named."""
 
 
 def named(about: ObjectRef | None) -> str | None:
@@ -517,56 +508,3 @@ def stages(cause: Cause) -> tuple[Stage, ...]:
 
 def behind(report: Report) -> tuple[Behind, ...]:
     return tuple(Behind(code=found.code, object=named(found.object), field=clean(found.field, 120) or None) for found in report.behind[:4])
-
-
-def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tuple[Remedy, ...]:
-    """The first of what helps, and the first kind of nodes that does. Object, field and present value are left out where they are the
-    blocker's own, the way to apply where it was just said."""
-    found: list[Remedy] = []
-    said = ""
-    shown = list(trials[:limit])
-    if not any(adds_nodes(trial.change) for trial in shown):
-        shown += [trial for trial in trials[limit:] if adds_nodes(trial.change)][:1]
-    for trial in shown:
-        change = trial.change
-        thing, field = named(change.about), clean(change.field, 120) or None
-        apply = clean(change.apply, 300)
-        found.append(
-            Remedy(
-                change=clean(change.text, 160),
-                object=None if about is not None and thing == about.object else thing,
-                objects=tuple(clean(str(each), 160) for each in change.objects[:OBJECTS]),
-                field=None if about is not None and field == about.field else field,
-                from_=None if about is not None and clean(change.before, SOURCE) == about.source else clean(change.before, VALUE) or None,
-                to=clean(change.after, VALUE) or None,
-                checked=True,
-                starts=trial.fit,
-                of=trial.of,
-                nodes=len(trial.nodes),
-                examples=tuple(_node_name(name) for name in trial.nodes[:4]) if trial.of is None else (),
-                keeps_intent=change.keeps_intent,
-                apply=None if apply == said else apply or None,
-            )
-        )
-        said = apply
-    return tuple(found)
-
-
-def _node_name(name: str) -> str:
-    """A node by name; one that is only imagined by what it is like."""
-    return clean(f"a new node like {name.removeprefix(TWIN)}" if name.startswith(TWIN) else name, 80)
-
-
-def advised(entry: Advice) -> Remedy:
-    """What helps, but not by what the model can re-run. `nodes` are those of a part that was."""
-    fits = tuple(clean(name, 80) for name in entry.nodes[:4])
-    return Remedy(change=clean(entry.text, 200), checked=False, nodes=len(entry.nodes) or None, examples=fits)
-
-
-def vain(entry: Advice) -> NotHelping:
-    """What doesn't help, as a matter of how the components work."""
-    return NotHelping(change=clean(entry.text, 200), checked=False)
-
-
-def not_helping(trial: Trial) -> NotHelping:
-    return NotHelping(change=clean(trial.change.text, 160), why=clean(trial.why, 160) or None, checked=True)
