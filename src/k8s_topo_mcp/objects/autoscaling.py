@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import ClassVar
 
-from .condition import Condition, decode_condition, find_condition
+from .condition import Condition, Conditioned, decode_condition
 from .container import Resources, decode_resources, no_resources
 from .decoding import DecodeError, Json, each, integer, mapping, nested, optional_integer, string, string_map
 from .meta import ApiObject, ObjectRef, decode_metadata
@@ -45,7 +45,7 @@ class ProvisioningPodSet:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class ProvisioningRequest(ApiObject):
+class ProvisioningRequest(Conditioned, ApiObject):
     """Capacity for several pods at once. `conditions` are Accepted, Provisioned, Failed, BookingExpired, CapacityRevoked."""
 
     KIND: ClassVar[str] = "ProvisioningRequest"
@@ -55,15 +55,6 @@ class ProvisioningRequest(ApiObject):
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     conditions: tuple[Condition, ...] = ()
 
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type, or None."""
-        return find_condition(self.conditions, kind)
-
-    def holds(self, kind: str) -> bool:
-        """Whether the condition of that type is True."""
-        found = self.condition(kind)
-        return found is not None and found.holds
-
     @property
     def pods(self) -> int:
         """How many pods it is for."""
@@ -71,7 +62,7 @@ class ProvisioningRequest(ApiObject):
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class CapacityBuffer(ApiObject):
+class CapacityBuffer(Conditioned, ApiObject):
     """Room that an autoscaler keeps free, in chunks of one pod. `template` names a PodTemplate, `scalable` what its pods are like
     otherwise (a Deployment). `replicas` and `percentage` (of what `scalable` has) say how many chunks are wanted, `limits` how much at
     most; `provisioned` (status.replicas) how many there are to be now, None where nobody has said."""
@@ -86,15 +77,6 @@ class CapacityBuffer(ApiObject):
     limits: Resources = field(default_factory=no_resources)
     provisioned: int | None = None
     conditions: tuple[Condition, ...] = ()
-
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type, or None."""
-        return find_condition(self.conditions, kind)
-
-    def holds(self, kind: str) -> bool:
-        """Whether the condition of that type is True."""
-        found = self.condition(kind)
-        return found is not None and found.holds
 
 
 def _pod_set(source: Json) -> ProvisioningPodSet:

@@ -44,3 +44,19 @@ def find_condition(conditions: tuple[Condition, ...], kind: str) -> Condition | 
         if entry.type == kind:
             return entry
     return None
+
+
+class Conditioned:
+    """Mixed into kinds of objects that carry conditions."""
+
+    __slots__ = ()
+    conditions: tuple[Condition, ...]
+
+    def condition(self, kind: str) -> Condition | None:
+        """The condition of that type, or None."""
+        return find_condition(self.conditions, kind)
+
+    def holds(self, kind: str) -> bool:
+        """Whether the condition of that type is True."""
+        found = self.condition(kind)
+        return found is not None and found.holds

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import ClassVar
 
-from .condition import Condition, decode_condition, find_condition
+from .condition import Condition, Conditioned, decode_condition
 from .container import Resources, decode_resources, no_resources
 from .decoding import DecodeError, Json, each, mapping, nested, optional_integer, string, string_map
 from .meta import ApiObject, ObjectRef, decode_metadata
@@ -44,7 +44,7 @@ NO_SPEC = NodeClaimSpec()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class NodePool(ApiObject):
+class NodePool(Conditioned, ApiObject):
     """`limits` and `resources` (what its nodes have now) by resource; "nodes" is among them. `replicas`: a pool of fixed size (alpha),
     which no pod makes grow."""
 
@@ -59,13 +59,9 @@ class NodePool(ApiObject):
     nodes: int | None = None
     conditions: tuple[Condition, ...] = ()
 
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type (Ready, NodeClassReady, ValidationSucceeded, NodeRegistrationHealthy), or None."""
-        return find_condition(self.conditions, kind)
-
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class NodeClaim(ApiObject):
+class NodeClaim(Conditioned, ApiObject):
     """One node that Karpenter makes. `requests` is what the pods that it was made for ask; `node` is its name once it has registered."""
 
     KIND: ClassVar[str] = "NodeClaim"
@@ -78,10 +74,6 @@ class NodeClaim(ApiObject):
     capacity: Resources = field(default_factory=no_resources)
     allocatable: Resources = field(default_factory=no_resources)
     conditions: tuple[Condition, ...] = ()
-
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type (Launched, Registered, Initialized, Drifted, …), or None."""
-        return find_condition(self.conditions, kind)
 
     @property
     def node_pool(self) -> str:

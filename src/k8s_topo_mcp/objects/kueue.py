@@ -12,7 +12,7 @@ from sys import intern
 from typing import ClassVar
 
 from .affinity import Toleration, decode_toleration
-from .condition import Condition, decode_condition, find_condition
+from .condition import Condition, Conditioned, decode_condition
 from .decoding import DecodeError, Json, boolean, each, mapping, string, string_map
 from .meta import ApiObject, decode_metadata
 from .node import Taint, decode_node_taint
@@ -34,7 +34,7 @@ class AdmissionCheckState:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class KueueWorkload(ApiObject):
+class KueueWorkload(Conditioned, ApiObject):
     """A Workload of Kueue; `queue` is its LocalQueue, `cluster_queue` where its quota is reserved ("" where it isn't yet)."""
 
     KIND: ClassVar[str] = "Workload"
@@ -44,15 +44,6 @@ class KueueWorkload(ApiObject):
     cluster_queue: str = ""
     conditions: tuple[Condition, ...] = ()
     checks: tuple[AdmissionCheckState, ...] = ()
-
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type, or None."""
-        return find_condition(self.conditions, kind)
-
-    def holds(self, kind: str) -> bool:
-        """Whether the condition of that type is True."""
-        found = self.condition(kind)
-        return found is not None and found.holds
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

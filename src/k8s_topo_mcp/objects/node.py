@@ -7,7 +7,7 @@ from functools import lru_cache
 from sys import intern
 from typing import ClassVar
 
-from .condition import Condition, decode_condition, find_condition
+from .condition import Condition, Conditioned, decode_condition
 from .container import Resources, decode_resources, no_resources
 from .decoding import DecodeError, Json, boolean, each, mapping, string, strings, timestamp
 from .meta import ApiObject, Timestamp, decode_metadata
@@ -27,7 +27,7 @@ class Taint:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Node(ApiObject):
+class Node(Conditioned, ApiObject):
     """`declared_features` is None where the kubelet declares none (before 1.35, or gate off). `resize_preemption_disabled` lists who
     turned resize-induced preemption off (spec.podPreemptionPolicy, alpha in 1.37)."""
 
@@ -45,10 +45,6 @@ class Node(ApiObject):
     operating_system: str = ""
     declared_features: tuple[str, ...] | None = None
     resize_preemption_disabled: tuple[str, ...] = ()
-
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type, or None."""
-        return find_condition(self.conditions, kind)
 
     @property
     def is_ready(self) -> bool:

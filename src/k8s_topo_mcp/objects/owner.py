@@ -12,7 +12,7 @@ from sys import intern
 from typing import Any, ClassVar, TypeVar, cast
 
 from .autoscaler_program import AutoscalerProgram, decode_autoscaler
-from .condition import Condition, decode_condition, find_condition
+from .condition import Condition, Conditioned, decode_condition
 from .decoding import DecodeError, Json, boolean, each, integer, mapping, nested, optional_integer, string, string_map, strings
 from .label_selector import LabelSelector, decode_label_selector
 from .meta import ApiObject, Metadata, ObjectRef, decode_metadata
@@ -33,7 +33,7 @@ class PodTemplate:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Owner(ApiObject):
+class Owner(Conditioned, ApiObject):
     """`desired` is the number of pods wanted at a time, None where it isn't stated in a known place. `ready` counts pods that are."""
 
     api_version: str
@@ -51,10 +51,6 @@ class Owner(ApiObject):
     def template(self) -> Pod | None:
         """The pod that it makes, the first of several."""
         return self.templates[0].pod if self.templates else None
-
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type, or None."""
-        return find_condition(self.conditions, kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -19,7 +19,7 @@ from .affinity import (
     decode_spread,
     decode_toleration,
 )
-from .condition import Condition, decode_condition, find_condition
+from .condition import Condition, Conditioned, decode_condition
 from .container import (
     NO_RESOURCES,
     NO_STATUSES,
@@ -127,7 +127,7 @@ class Volume:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Pod(ApiObject):
+class Pod(Conditioned, ApiObject):
     """`scheduling_group` names the pod's PodGroup. `resource_claim_statuses` maps an entry of `resource_claims` to the claim generated for
     it (None: none is needed). `resources` are pod-level ones; `allocated_resources` and `actual_resources` the kubelet's view of them."""
 
@@ -178,10 +178,6 @@ class Pod(ApiObject):
     def is_pending(self) -> bool:
         """Whether it waits to be scheduled: not ended, not bound to a node."""
         return not self.node_name and not self.is_terminal
-
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type, or None."""
-        return find_condition(self.conditions, kind)
 
     def claim_name_for(self, entry: PodResourceClaim) -> str | None:
         """The ResourceClaim that an entry of `resource_claims` uses. None: generated and not made yet, or not needed

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sys import intern
 from typing import ClassVar
 
-from .condition import Condition, decode_condition, find_condition
+from .condition import Condition, Conditioned, decode_condition
 from .decoding import (
     DecodeError,
     Json,
@@ -56,7 +56,7 @@ class GroupSpec:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class PodGroup(ApiObject):
+class PodGroup(Conditioned, ApiObject):
     """`parent` names a CompositePodGroup, `workload` and `template` what it was made from."""
 
     KIND: ClassVar[str] = "PodGroup"
@@ -72,10 +72,6 @@ class PodGroup(ApiObject):
     def min_count(self) -> int | None:
         """How many pods must fit together; None for a group without gang policy."""
         return self.spec.min_count
-
-    def condition(self, kind: str) -> Condition | None:
-        """The condition of that type, or None."""
-        return find_condition(self.conditions, kind)
 
     def claim_name_for(self, entry: PodResourceClaim) -> str | None:
         """The ResourceClaim that an entry of the group's resource claims uses; None: generated and not made yet."""
