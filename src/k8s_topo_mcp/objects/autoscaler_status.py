@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 
 import yaml
 
-from .decoding import DecodeError, Json, mapping, parse_time, string
+from .decoding import DecodeError, Json, mapping, object_at, parse_time, string
 from .meta import ApiObject, Timestamp, decode_metadata
 
 STATUS_NAME = "cluster-autoscaler-status"
@@ -155,15 +155,6 @@ def _events(text: str) -> Any:
 # --- YAML -------------------------------------------------------------------------------------------------------------------------
 
 
-def _object(source: Json, *path: str) -> Json:
-    for key in path:
-        value = source.get(key)
-        if not isinstance(value, dict):
-            return {}
-        source = cast(Json, value)
-    return source
-
-
 def _word(source: Json, key: str) -> str:
     value = source.get(key)
     return value if isinstance(value, str) else ""
@@ -188,7 +179,7 @@ def _time(value: object) -> Timestamp | None:
 
 
 def _activity(source: Json) -> Activity:
-    error = _object(source, "backoffInfo")
+    error = object_at(source, "backoffInfo")
     return Activity(
         _word(source, "status"),
         _word(error, "errorCode"),
@@ -199,16 +190,16 @@ def _activity(source: Json) -> Activity:
 
 
 def _group(source: Json) -> GroupStatus:
-    health = _object(source, "health")
-    counts, registered = _object(health, "nodeCounts"), _object(health, "nodeCounts", "registered")
+    health = object_at(source, "health")
+    counts, registered = object_at(health, "nodeCounts"), object_at(health, "nodeCounts", "registered")
     return GroupStatus(
         _word(source, "name"),
         _word(health, "status"),
         NodeCounts(
             _count(registered, "total"),
             _count(registered, "ready"),
-            _count(_object(registered, "unready"), "total"),
-            _count(_object(registered, "unready"), "resourceUnready"),
+            _count(object_at(registered, "unready"), "total"),
+            _count(object_at(registered, "unready"), "resourceUnready"),
             _count(registered, "notStarted"),
             _count(registered, "beingDeleted"),
             _count(counts, "unregistered"),
@@ -217,8 +208,8 @@ def _group(source: Json) -> GroupStatus:
         _count(health, "cloudProviderTarget"),
         _count(health, "minSize"),
         _count(health, "maxSize"),
-        _activity(_object(source, "scaleUp")),
-        _activity(_object(source, "scaleDown")),
+        _activity(object_at(source, "scaleUp")),
+        _activity(object_at(source, "scaleDown")),
         _time(health.get("lastProbeTime")),
         _time(health.get("lastTransitionTime")),
     )
@@ -231,7 +222,7 @@ def _of_yaml(source: Json) -> StatusText:
         _word(source, "autoscalerStatus"),
         _word(source, "message"),
         _time(source.get("time")),
-        _group(_object(source, "clusterWide")),
+        _group(object_at(source, "clusterWide")),
         tuple(_group(cast(Json, entry)) for entry in groups if isinstance(entry, dict)),
     )
 

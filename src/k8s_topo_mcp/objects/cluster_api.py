@@ -77,8 +77,6 @@ class MachinePool(MachineGroup):
     KIND: ClassVar[str] = "MachinePool"
 
 
-MACHINE_GROUPS: tuple[type[MachineGroup], ...] = (MachineDeployment, MachineSet, MachinePool)
-
 G = TypeVar("G", bound=MachineGroup)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from sys import intern
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 from .quantity import Quantity
 
@@ -116,6 +116,16 @@ def mapping(source: Json, key: str) -> Json:
     if value is None:
         return _EMPTY
     raise DecodeError(key, f"must be an object, is {kind_of(value)}")
+
+
+def object_at(source: Json, *path: str) -> Json:
+    """The object at `path`, empty when it isn't there or isn't one: for kinds whose schema isn't known."""
+    for key in path:
+        value = source.get(key)
+        if not isinstance(value, dict):
+            return {}
+        source = cast(Json, value)
+    return source
 
 
 def optional_mapping(source: Json, key: str) -> Json | None:

@@ -20,9 +20,6 @@ from .node_selector import Requirement, decode_requirement
 NODE_POOL_LABEL = "karpenter.sh/nodepool"
 """On nodes and NodeClaims: the NodePool that they are of."""
 CAPACITY_TYPE_LABEL = "karpenter.sh/capacity-type"
-INITIALIZED_LABEL = "karpenter.sh/initialized"
-REGISTERED_LABEL = "karpenter.sh/registered"
-UNREGISTERED_TAINT = "karpenter.sh/unregistered"
 DRA_DRIVERS_ANNOTATION = "karpenter.sh/requested-dra-drivers"
 """On a NodeClaim: drivers whose pools must be published before it counts as initialized."""
 

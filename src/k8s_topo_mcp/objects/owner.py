@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from .autoscaler_program import AutoscalerProgram, decode_autoscaler
 from .condition import Condition, Conditioned, decode_condition
-from .decoding import DecodeError, Json, boolean, each, integer, mapping, nested, optional_integer, string, string_map, strings
+from .decoding import DecodeError, Json, boolean, each, integer, mapping, nested, object_at, optional_integer, string, string_map, strings
 from .label_selector import LabelSelector, decode_label_selector
 from .meta import ApiObject, Metadata, ObjectRef, decode_metadata
 from .pod import Pod, pod_from
@@ -325,16 +325,6 @@ def _objects(source: Json, key: str) -> Iterator[Json]:
                 yield cast(Json, entry)
 
 
-def _object(source: Json, *path: str) -> Json:
-    """The object at `path`, empty when it isn't there or isn't one."""
-    for key in path:
-        value = source.get(key)
-        if not isinstance(value, dict):
-            return {}
-        source = cast(Json, value)
-    return source
-
-
 def _count(source: Json, key: str, default: int | None = None) -> int | None:
     value = source.get(key)
     return value if type(value) is int else default
@@ -348,21 +338,21 @@ def _word(source: Json, key: str) -> str:
 def _places(spec: Json) -> Iterator[tuple[Json, int | None, str]]:
     """(holder of `template`, replicas, role) for each pod template of a custom kind."""
     for group in _objects(spec, "replicatedJobs"):  # JobSet
-        job = _object(group, "template", "spec")
+        job = object_at(group, "template", "spec")
         pods = _count(job, "parallelism", 1)
         jobs = _count(group, "replicas", 1)
         yield job, None if pods is None or jobs is None else pods * jobs, _word(group, "name")
-    workers = _object(spec, "leaderWorkerTemplate")  # LeaderWorkerSet
+    workers = object_at(spec, "leaderWorkerTemplate")  # LeaderWorkerSet
     if workers:
         groups, size = _count(spec, "replicas", 1) or 0, _count(workers, "size", 1) or 1
-        leader = _object(workers, "leaderTemplate")
+        leader = object_at(workers, "leaderTemplate")
         if leader:
             yield {"template": leader}, groups, "leader"
-            yield {"template": _object(workers, "workerTemplate")}, groups * (size - 1), "worker"
+            yield {"template": object_at(workers, "workerTemplate")}, groups * (size - 1), "worker"
         else:
-            yield {"template": _object(workers, "workerTemplate")}, groups * size, "worker"
-    for cluster in (spec, _object(spec, "rayClusterSpec"), _object(spec, "rayClusterConfig")):  # RayCluster, RayJob, RayService
-        head = _object(cluster, "headGroupSpec")
+            yield {"template": object_at(workers, "workerTemplate")}, groups * size, "worker"
+    for cluster in (spec, object_at(spec, "rayClusterSpec"), object_at(spec, "rayClusterConfig")):  # RayCluster, RayJob, RayService
+        head = object_at(cluster, "headGroupSpec")
         if head:
             yield head, 1, "head"
         for group in _objects(cluster, "workerGroupSpecs"):
@@ -376,7 +366,7 @@ def _places(spec: Json) -> Iterator[tuple[Json, int | None, str]]:
                     yield cast(Json, group), _count(cast(Json, group), "replicas", 1), str(role)
     for task in _objects(spec, "tasks"):  # Volcano Job
         yield task, _count(task, "replicas", 1), _word(task, "name")
-    if _object(spec, "template", "spec"):  # CloneSet, Notebook, …
+    if object_at(spec, "template", "spec"):  # CloneSet, Notebook, …
         yield spec, _count(spec, "replicas", 1), ""
 
 
@@ -393,8 +383,8 @@ def _conditions(status: Json) -> tuple[Condition, ...]:
 def _templates(spec: Json, metadata: Metadata) -> tuple[PodTemplate, ...]:
     found: list[PodTemplate] = []
     for holder, replicas, role in _places(spec):
-        template = _object(holder, "template")
-        if not _object(template, "spec"):
+        template = object_at(holder, "template")
+        if not object_at(template, "spec"):
             continue
         try:
             found.append(PodTemplate(decode_pod_template(template, metadata), replicas, role))
@@ -419,14 +409,14 @@ _SUSPENDED: Mapping[str, tuple[str, ...]] = {
 def decode_custom_owner(item: Json) -> CustomOwner:
     """An owner of a kind that is no part of Kubernetes itself. Only its metadata must be right; the rest is read where it makes sense."""
     metadata = decode_metadata(item, namespaced=True)
-    spec, status = _object(item, "spec"), _object(item, "status")
+    spec, status = object_at(item, "spec"), object_at(item, "status")
     kind = string(item, "kind")
     templates = _templates(spec, metadata)
     total = _total(templates)
     return CustomOwner(
         metadata,
         intern(string(item, "apiVersion")),
-        suspended=spec.get("suspend") is True or _object(spec, *_SUSPENDED.get(kind, ())).get("suspend") is True,
+        suspended=spec.get("suspend") is True or object_at(spec, *_SUSPENDED.get(kind, ())).get("suspend") is True,
         desired=_count(spec, "replicas") if total is None else total,
         ready=_count(status, "readyReplicas"),
         conditions=_conditions(status),
