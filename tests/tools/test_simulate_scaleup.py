@@ -174,3 +174,18 @@ def test_the_audit_tells_for_each_wish_what_would_start_it() -> None:
     assert [entry["name"] for entry in rows["default/p"]["would_do"]] == ["x9"]
     assert "would_do" not in rows["default/q"]
     assert rows["default/q"]["why"] in answer.report
+
+
+def test_a_request_for_capacity_that_failed_is_told_with_its_reason() -> None:
+    request_item = {
+        "apiVersion": "autoscaling.x-k8s.io/v1",
+        "kind": "ProvisioningRequest",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": {"provisioningClassName": "best-effort-atomic-scale-up.autoscaling.x-k8s.io", "podSets": [{"count": 4}]},
+        "status": {"conditions": [{"type": "Failed", "status": "True", "reason": "CapacityIsNotFound", "message": "no capacity"}]},
+    }
+    two = (claim("d", request("r", 9)), pod("q", ("d",)))
+    answer = asked(cluster(*FULL, *asking(request("r", 2)), *two, request_item, deployment("cluster-autoscaler", CA_IMAGE)))
+    (row,) = answer.structured()["requests"]
+    assert row["object"] == "ProvisioningRequest default/train"
+    assert row["what"] in answer.report

@@ -33,6 +33,7 @@ QUESTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("And vlm-0?", "explain_pending", {"pod": "default/vlm-0"}),
     ("And encoder-0?", "explain_pending", {"pod": "default/encoder-0"}),
     ("Would this claim fit?", "claim_feasibility", {"manifest": CLAIM}),
+    ("Would a new node start allreduce-0?", "simulate_scaleup", {"pods": ["default/allreduce-0"]}),
     ("Which GPUs are free, and where?", "topology_graph", {}),
 )
 

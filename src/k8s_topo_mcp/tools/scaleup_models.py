@@ -176,7 +176,8 @@ class Gap(Part):
 
 
 class Output(Answer):
-    """`not_starting`, `would_do` and `no_use` are of nodes asked for, or of all known groups; `wishes` is the audit of a whole cluster."""
+    """`not_starting`, `would_do` and `no_use` are of nodes asked for, or of all known groups. The audit of a whole cluster has `wishes`, and
+    `requests`: ProvisioningRequests and CapacityBuffers that lack what they ask for."""
 
     verdict: str
     subject: Subject | None = None
@@ -189,6 +190,7 @@ class Output(Answer):
     gap: Gap | None = None
     wishes: tuple[WishRow, ...] = ()
     groups: int | None = None
+    requests: tuple[ObstacleRow, ...] = ()
     autoscalers: tuple[Scaler, ...] = ()
     assumptions: tuple[str, ...] = ()
     cursor: str | None = None

@@ -8,6 +8,7 @@ from k8s_topo_mcp.diagnosis.cause import find_cause
 from k8s_topo_mcp.diagnosis.scaling import Option
 from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.rendering import clean
+from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
 from k8s_topo_mcp.scaleup.audit import Readiness, readiness, serving
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
@@ -18,6 +19,7 @@ from k8s_topo_mcp.scaleup.node_counts import NodeCounts, at_least
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
+from k8s_topo_mcp.scaleup.passing_over import Passed
 from k8s_topo_mcp.scaleup.survey import Surveyed, survey
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang
 from k8s_topo_mcp.tools import scaleup_text, wording
@@ -61,7 +63,7 @@ def would_do(entry: Option, pods: int) -> WouldDo:
     )
 
 
-def obstacle(entry: Obstacle) -> ObstacleRow:
+def obstacle(entry: Obstacle | Passed) -> ObstacleRow:
     """One obstacle in words."""
     expected, actual = wording.wanted_and_found(entry.finding)
     return ObstacleRow(
@@ -72,6 +74,14 @@ def obstacle(entry: Obstacle) -> ObstacleRow:
         certainty=entry.certainty,
         removed_by=clean(entry.removed_by, 160) or None,
     )
+
+
+def requests(view: ClusterView) -> tuple[ObstacleRow, ...]:
+    """ProvisioningRequests and CapacityBuffers that don't have what they ask for, and why."""
+    known = autoscalers(view)
+    serving = next((entry.settings for entry in known if entry.kind == "Cluster Autoscaler"), None)
+    standings = (*provisioning_requests.standings(view, serving), *capacity_buffers.standings(view, known))
+    return tuple(obstacle(entry.unmet) for entry in standings if entry.unmet is not None)
 
 
 def seen(view: ClusterView) -> tuple[Scaler, ...]:

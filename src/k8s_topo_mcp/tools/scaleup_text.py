@@ -71,6 +71,7 @@ def text(output: Output) -> str:
         block.row("no use", f"{fold(output.no_use)} (simulated)")
     if output.gap is not None:
         block.row("gang", *_gap(output.gap))
+    block.row("requests", *(f"{row.object}: {row.what}{_sure(row)}{_remedy(row)}" for row in output.requests))
     for scaler in output.autoscalers:
         block.row("autoscaler", *_scaler(scaler))
     apply = list(dict.fromkeys(entry.apply for entry in output.would_do if entry.apply))

@@ -89,21 +89,15 @@ def _of_catalogue(view: ClusterView, name: str) -> NodeTemplate:
 def _audit(view: ClusterView, question: Input, asked: Question, groups: Sequence[NodeGroup]) -> Output:
     """Everything that waits against every group."""
     rows = MANY_ROWS if question.detail == "full" else ROWS
-    own = (
-        wishes(view)
-        if question.namespace is None
-        else tuple(
-            (wish, pods) for wish, every in wishes(view) if (pods := tuple(pod for pod in every if pod.namespace == question.namespace))
-        )
-    )
     judged = {pod.key for pod in asked.pods}
-    own = tuple((wish, pods) for wish, every in own if (pods := tuple(pod for pod in every if pod.key in judged)))
+    own = tuple((wish, pods) for wish, every in wishes(view) if (pods := tuple(pod for pod in every if pod.key in judged)))
     shown, more = paging.page(view, TOOL.name, question, own, rows)
     return Output(
         verdict="audit",
         asked=_pods(asked),
         wishes=tuple(scaleup_rows.wish_row(view, wish, pods, groups) for wish, pods in shown),
         groups=len(groups),
+        requests=scaleup_rows.requests(view)[:rows],
         autoscalers=scaleup_rows.seen(view),
         assumptions=tuple(clean(text, 200) for text in asked.notes),
         cursor=more,
