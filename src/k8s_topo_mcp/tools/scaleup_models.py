@@ -176,7 +176,7 @@ class Gap(Part):
 
 
 class Output(Answer):
-    """`not_starting`, `would_do` and `no_use` are of nodes asked for, or of all known groups. The audit of a whole cluster has `wishes`, and
+    """`not_starting`, `would_do`, `no_use` are of nodes asked for, or of all known groups. The audit of a whole cluster has `wishes`, and
     `requests`: ProvisioningRequests and CapacityBuffers that lack what they ask for."""
 
     verdict: str
