@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from k8s_topo_mcp.scaleup.node_counts import NodeCounts, node_counts
+from itertools import pairwise
+
+from k8s_topo_mcp.scaleup.node_counts import STEP, STEP_BY_STEP, NodeCounts, _numbers, at_least, node_counts
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, match, node, partitioned, pod, pool, request
@@ -108,12 +110,44 @@ def test_a_tie_between_nodes_that_are_alike_is_none() -> None:
     assert found.scheduler == 0
 
 
-def test_pods_of_which_nothing_is_known_are_left_out() -> None:
+def test_of_pods_of_which_nothing_is_known_only_the_others_least_is_told() -> None:
     kind = template(devices_known=False)
     found = counted(kind, claim("c", request()), pod("p", ("c",)), plain("a", "8"))
     assert [(pod.name, bool(why)) for pod, why in found.undecided] == [("p", True)]
-    assert (found.least, found.scheduler) == (1, 1)
+    assert (found.least, found.scheduler) == (1, None)
+    assert found.unknown == found.undecided[0][1]
 
 
 def test_nothing_that_waits_needs_nothing() -> None:
     assert counted(template()).scheduler == 0
+
+
+def test_amounts_that_nobody_states_are_not_counted_on() -> None:
+    found = counted(template(amounts_unknown=frozenset({"cpu"})), plain("a", "4"))
+    assert found.scheduler is None
+    assert "nobody states how much cpu a new node of big has" in found.unknown
+
+
+def test_a_node_for_each_pod_that_is_not_enough_means_that_no_number_is() -> None:
+    """Each fits on an empty node; the two can't be in one zone, and all new nodes are in the same."""
+    term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "zone"}
+    apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    kind = template(labels={"zone": "a"})
+    found = counted(kind, *(plain(f"a-{n}", "1", metadata={"labels": {"app": "x"}}, affinity=apart) for n in range(2)))
+    assert (found.least, found.exact, found.scheduler, found.nowhere) == (None, True, None, ())
+
+
+def test_numbers_are_played_one_by_one_and_then_in_steps() -> None:
+    played = list(_numbers(3, 3 + STEP_BY_STEP + 2 * STEP))
+    assert [count for count, skipped in played if not skipped] == list(range(3, 3 + STEP_BY_STEP))
+    steps = [count for count, skipped in played if skipped]
+    assert steps[0] - (2 + STEP_BY_STEP) == STEP
+    assert {after - before for before, after in pairwise(steps)} == {STEP}
+    assert list(_numbers(3, 3)) == [(3, False)]
+
+
+def test_pods_of_different_kinds_need_at_least_one_node() -> None:
+    view = cluster(device_class(), plain("a", "8"), plain("b", "7"))
+    assert at_least(view, pods(view), template()) == 1
+    alike = cluster(device_class(), plain("a", "7"), plain("b", "7"))
+    assert at_least(alike, pods(alike), template()) == 2

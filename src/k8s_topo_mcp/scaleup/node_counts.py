@@ -15,7 +15,7 @@ from ..scheduling.placing import Kinds, Known, still_known
 from ..scheduling.pod_signature import signature
 from ..view import ClusterView
 from .new_nodes import NewNodes, with_nodes
-from .on_new_nodes import undecided_on
+from .on_new_nodes import doubtful_on
 from .packing import Answer, Packing
 from .queue import Entry, queue_of
 from .replay import Plays, play_all, ways_for
@@ -34,9 +34,9 @@ class NodeCounts:
     needed). None: no number of nodes is enough, as `nowhere` are pods that no such node takes.
 
     `scheduler`: with so many the scheduler's own way places all; None: not with up to `tried`, or `unknown` says why that isn't known.
-    `tie`: on the way it took one of several nodes at random; `ways` through such ties were played, all of them if `all_ways`, and each
-    placed every pod. `fewest`: no smaller number was left out. `undecided`: pods of which it isn't known whether a new node takes them;
-    both numbers are those of the others.
+    `tie`: on the way it took one of several nodes at random; `ways` through such ties were played, all of them if `all_ways`; with
+    `scheduler` nodes each of these placed every pod, else they are of the last number tried. `fewest`: no smaller number was left out.
+    `undecided`: pods of which it isn't known whether a new node takes them: then only `least` is told, of the others.
     """
 
     template: NodeTemplate
@@ -60,7 +60,7 @@ class Counting:
         self.view = view
         self.pods = tuple(view.current(pod) or pod for pod in pods)
         self.template = template
-        self.most = min(most, max(1, len(self.pods)))
+        self.most = max(1, min(most, len(self.pods)))
         self.entries: tuple[Entry, ...] = queue_of(view, self.pods)
         self.kinds = Kinds.of(view, self.pods)
         self._all = with_nodes(view, ((template, self.most),))
@@ -89,32 +89,34 @@ class Counting:
 
 def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, most: int = MOST_NODES) -> NodeCounts:
     """Both numbers, up to `most` nodes."""
-    undecided = undecided_on(view, pods, (template,))
-    if undecided:
-        left = [pod for pod in pods if id(pod) not in {id(other) for other, _ in undecided}]
-        return replace(node_counts(view, left, template, most), undecided=undecided)
+    doubtful = doubtful_on(view, pods, template)
+    if doubtful:
+        left = [pod for pod in pods if id(pod) not in {id(other) for other, _ in doubtful}]
+        found = node_counts(view, left, template, most)
+        return replace(found, exact=False, scheduler=None, undecided=doubtful, unknown=doubtful[0][1])
     if not pods:
         return NodeCounts(template, 0, True, 0, False, 1, True, True, 0)
     counting = Counting(view, pods, template, most)
     packing = counting.packing()
     nowhere = packing.nowhere
-    if nowhere:
+    least, exact = (0, True) if nowhere else _least(packing, counting.most)
+    if nowhere or (least > counting.most == len(counting.pods)):  # a node for each isn't enough
         return NodeCounts(template, None, True, None, False, 0, True, True, 0, nowhere)
-    least, exact = _least(packing, counting.most)
-    fewest, tried, unknown = True, least, ""
+    fewest, tried, plays = True, 0, None
     for count, skipped in _numbers(least, counting.most):
         fewest = fewest and not skipped
         tried = count
         plays = counting.play(count, 1)
         if plays.first.complete:
             plays = counting.play(count)  # it may depend on luck: the other ways through ties
-        unknown = plays.worst.unknown
         exact = exact or (plays.first.complete and least == count)  # what the scheduler does is a way
         if plays.worst.complete:
             return NodeCounts(template, least, exact, count, plays.tie, plays.ways, plays.all_ways, fewest, tried)
-        if unknown:
+        if plays.worst.unknown:
             break
-    return NodeCounts(template, least, exact, None, False, 0, True, fewest, tried, unknown=unknown)
+    if plays is None:
+        return NodeCounts(template, least, exact, None, False, 0, False, False, 0)
+    return NodeCounts(template, least, exact, None, plays.tie, plays.ways, plays.all_ways, fewest, tried, unknown=plays.worst.unknown)
 
 
 def _least(packing: Packing, most: int) -> tuple[int, bool]:
@@ -134,11 +136,8 @@ def _least(packing: Packing, most: int) -> tuple[int, bool]:
 
 def _numbers(start: int, most: int) -> Iterator[tuple[int, bool]]:
     """The numbers of nodes to play, and whether one was left out before."""
-    count = start
-    while count <= most:
-        stepping = count - start < STEP_BY_STEP
-        yield count, not stepping
-        count += 1 if stepping else STEP
+    yield from ((count, False) for count in range(start, min(start + STEP_BY_STEP, most + 1)))
+    yield from ((count, True) for count in range(start + STEP_BY_STEP - 1 + STEP, most + 1, STEP))
 
 
 def first_looks(view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
@@ -169,10 +168,9 @@ MOST_ON_ONE = 16
 
 def at_least(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate) -> int:
     """So many nodes pods of one kind need at least, were all of them to run on new ones: by how many one node takes together. 1 where it
-    takes more than are tried."""
-    counting = Counting(view, pods[: MOST_ON_ONE + 1], template, 1)
-    packing = counting.packing()
-    if packing.nowhere or not packing.new:
+    takes more than are tried, or the pods aren't of one kind."""
+    packing = Counting(view, pods[: MOST_ON_ONE + 1], template, 1).packing()
+    if packing.nowhere or len(packing.kinds) != 1:
         return 1
     each = packing.most_on(packing.new[0], 0)
     return 1 if each > MOST_ON_ONE else -(-len(pods) // each)

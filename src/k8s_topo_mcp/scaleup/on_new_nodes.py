@@ -9,6 +9,7 @@ from typing import Literal
 from ..dra.outcome import Aborted, Allocated, Unallocatable, Unknown
 from ..objects import Node, Pod
 from ..scheduling.gang_scheduling import Gang, gang_of
+from ..scheduling.node_info import effective_requests
 from ..scheduling.placement import NodePlacement, Placement, place
 from ..scheduling.pod_signature import signature
 from ..view import ClusterView
@@ -82,7 +83,25 @@ def _verdict(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, pl
         return "unknown", f"nothing says which devices a new node of {template.name} will publish"
     if isinstance(outcome, Unknown):
         return "unknown", outcome.why
+    unstated = [name for name, amount in effective_requests(pod).items() if amount.value and name in template.amounts_unknown]
+    if unstated:
+        return "unknown", f"nobody states how much {', '.join(sorted(unstated))} a new node of {template.name} has"
     return "fits", ""
+
+
+def doubtful_on(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate) -> tuple[tuple[Pod, str], ...]:
+    """Pods of which it isn't known whether a new node of the template takes them, with why; wherever else they may run."""
+    new = with_nodes(view, ((template, 1),))
+    node = new.of(0)[0]
+    known: dict[object, OnNewNode] = {}
+    found: list[tuple[Pod, str]] = []
+    for pod in pods:
+        own = signature(view, pod), pod.scheduling_group
+        if own not in known:
+            known[own] = on_new_node(new.view, pod, template, node)
+        if known[own].verdict == "unknown":
+            found.append((pod, known[own].why))
+    return tuple(found)
 
 
 def undecided_on(view: ClusterView, pods: Sequence[Pod], templates: Sequence[NodeTemplate]) -> tuple[tuple[Pod, str], ...]:

@@ -146,7 +146,15 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
         left_over(end, [end.get(type(node), node.name) or node for node in new.of(number)], len(template.daemons), classes)
         for number, (template, _) in enumerate(additions)
     )
-    return Simulation(view, pods, additions, new, before, after, outcomes, gangs, left, _assumptions(view, pods))
+    assumptions = (*_assumptions(view, pods), *_unplayed(after))
+    return Simulation(view, pods, additions, new, before, after, outcomes, gangs, left, assumptions)
+
+
+def _unplayed(plays: Plays) -> tuple[str, ...]:
+    """That luck may have it otherwise than was played."""
+    if plays.all_ways:
+        return ()
+    return (f"the scheduler takes one of several nodes at random, again and again: {plays.ways} ways through that were played, not all",)
 
 
 def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int, tuple[OnNewNode, ...]]:
@@ -207,6 +215,9 @@ def _outcome(
     if not_modelled:
         return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=not_modelled)
     takes = any(on.verdict == "fits" for on in on_new)
+    doubt = next((on.why for on in on_new if on.verdict == "unknown"), "")
+    if doubt and not takes:
+        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=doubt)
     if entry.gang is not None and not gangs[entry.gang.name].starts and (takes or (last is not None and last.fitting)):
         return PodOutcome(pod, "waits for its group", on_new_nodes=on_new, last=last)
     return PodOutcome(pod, "no room" if takes else "refused", on_new_nodes=on_new, last=last)

@@ -79,11 +79,12 @@ class Now(Part):
 
 class Counts(Part):
     """How many nodes of a kind it takes: with fewer than `at_least` there is no way at all; with `sure` the scheduler places all. `tie`: it
-    takes one of several nodes at random on the way."""
+    takes one of several nodes at random on the way; `ways`: so many ways through that were played, where these aren't all."""
 
     at_least: int | None = None
     sure: int | None = None
     tie: bool | None = None
+    ways: int | None = None
     why: str | None = None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from k8s_topo_mcp.diagnosis.cause import find_cause
 from k8s_topo_mcp.diagnosis.scaling import Option
 from k8s_topo_mcp.objects import Pod
-from k8s_topo_mcp.rendering import clean
+from k8s_topo_mcp.rendering import clean, plural
 from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
 from k8s_topo_mcp.scaleup.audit import Readiness, readiness, serving
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
@@ -30,31 +30,34 @@ OBSTACLES = 3
 """Obstacles that are told of one group, in order."""
 
 
-def counts(found: NodeCounts, pods: int) -> Counts:
-    """How many nodes it takes for so many pods: if not one for each is enough, no number is."""
-    if found.least is not None and found.least > pods:
-        return Counts(why="no number of them is enough")
-    if found.nowhere:
-        why = f"no number of them: {clean(found.nowhere[0].full_name, 120)} fits on none"
-    elif found.scheduler is None:
-        why = clean(found.unknown, 160) or f"not with up to {found.tried}"
-    else:
+def counts(found: NodeCounts) -> Counts:
+    """How many nodes it takes."""
+    if found.scheduler is not None:
         why = ""
-    return Counts(at_least=found.least, sure=found.scheduler, tie=found.tie or None, why=why or None)
+    elif found.nowhere:
+        why = f"no number of them: {clean(found.nowhere[0].full_name, 120)} fits on none"
+    elif found.least is None:
+        why = "no number of them is enough"
+    elif found.undecided:
+        why = f"not known of {plural(len(found.undecided), 'pod')}: {clean(found.unknown, 160)}"
+    else:
+        why = clean(found.unknown, 160) or f"not with up to {found.tried}"
+    some = None if found.all_ways or found.scheduler is None else found.ways
+    return Counts(at_least=found.least, sure=found.scheduler, tie=found.tie or None, ways=some, why=why or None)
 
 
 def _group(group: NodeGroup, template: str) -> str:
     return group.kind if group.name == template else f"{group.kind} {group.name}"
 
 
-def would_do(entry: Option, pods: int) -> WouldDo:
-    """One kind of node that starts all of so many pods."""
+def would_do(entry: Option) -> WouldDo:
+    """One kind of node that starts all pods."""
     change = entry.change
     left = entry.simulation.left_over[0] if entry.simulation is not None and entry.simulation.left_over else None
     return WouldDo(
         name=clean(entry.template.name, 80),
         group=clean(_group(entry.group, entry.template.name), 120) if entry.group is not None else None,
-        needed=counts(entry.counts, pods),
+        needed=counts(entry.counts),
         change=clean(change.text, 200) if change is not None else None,
         object=wording.named(change.about) if change is not None else None,
         field=(change.field or None) if change is not None else None,
@@ -133,7 +136,7 @@ def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
         starts=found.starts,
         still_wait=found.waiting,
         idle=(scaleup_text.left_over(found.idle) or None) if found.added and not found.starts else None,
-        atomic=counts(found.atomic, found.placeable + found.waiting + found.bound),
+        atomic=counts(found.atomic),
         avoided=found.avoided,
     )
 

@@ -183,7 +183,8 @@ def counted(counts: Counts) -> str:
         least = f"at least {counts.at_least}; " if counts.at_least else ""
         return f"{least}{counts.why or 'how many is not known'}"
     fewest = "with fewer there is no way" if counts.at_least == counts.sure else f"with fewer than {counts.at_least} there is no way"
-    tie = "; the scheduler picks one of several nodes at random on the way, each way was played" if counts.tie else ""
+    played = f"{counts.ways} ways were played, not all" if counts.ways else "each way was played"
+    tie = f"; the scheduler picks one of several nodes at random on the way, {played}" if counts.tie else ""
     return f"{counts.sure} ({fewest}{tie})"
 
 
