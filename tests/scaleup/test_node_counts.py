@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from k8s_topo_mcp.scaleup.node_counts import STEP, STEP_BY_STEP, NodeCounts, _numbers, at_least, node_counts
+import pytest
+
+from k8s_topo_mcp.scaleup.node_counts import MOST_NODES, STEP, STEP_BY_STEP, NodeCounts, _numbers, at_least, node_counts
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, match, node, partitioned, pod, pool, request
@@ -14,9 +16,9 @@ from .templates import plain, pods, template
 NUMA = "resource.kubernetes.io/numaNode"
 
 
-def counted(kind: NodeTemplate, *items: Item, **more: object) -> NodeCounts:
-    view = cluster(device_class(), *items, **more)  # type: ignore[arg-type]
-    return node_counts(view, pods(view), kind)
+def counted(kind: NodeTemplate, *items: Item, most: int = MOST_NODES) -> NodeCounts:
+    view = cluster(device_class(), *items)
+    return node_counts(view, pods(view), kind, most)
 
 
 def test_scores_spread_small_pods_so_that_a_large_one_needs_a_node_more() -> None:
@@ -142,8 +144,20 @@ def test_numbers_are_played_one_by_one_and_then_in_steps() -> None:
     assert [count for count, skipped in played if not skipped] == list(range(3, 3 + STEP_BY_STEP))
     steps = [count for count, skipped in played if skipped]
     assert steps[0] - (2 + STEP_BY_STEP) == STEP
-    assert {after - before for before, after in pairwise(steps)} == {STEP}
+    assert {after - before for before, after in pairwise(steps[:-1])} == {STEP}
     assert list(_numbers(3, 3)) == [(3, False)]
+
+
+@pytest.mark.parametrize("most", [4, 3 + STEP_BY_STEP, 4 + STEP_BY_STEP, 2 + STEP_BY_STEP + STEP, 64])
+def test_the_largest_number_is_played_too(most: int) -> None:
+    numbers = [count for count, _ in _numbers(3, most)]
+    assert numbers[-1] == most
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_more_pods_than_nodes_that_are_tried_is_not_a_no() -> None:
+    found = counted(template(), *(plain(f"a-{number}", "8") for number in range(5)), most=3)
+    assert (found.least, found.scheduler, found.unknown) == (5, None, "more than 3 new nodes aren't tried")
 
 
 def test_pods_of_different_kinds_need_at_least_one_node() -> None:

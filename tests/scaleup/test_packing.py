@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from k8s_topo_mcp.scaleup.node_counts import Counting, node_counts
 
-from ..diagnosis.clusters import cluster, node
+from ..diagnosis.clusters import claim, cluster, device_class, gpus, node, pod, pool, request
 from .templates import plain, pods, template
 
 
@@ -40,9 +40,27 @@ def test_the_fewest_nodes_are_those_of_the_best_assignment(asked: list[int], the
 def test_no_way_of_the_scheduler_gives_a_node_more_than_it_has(asked: list[int], count: int) -> None:
     view = cluster(node("n0", allocatable={"cpu": "5"}), *(plain(f"p-{number}", str(cpu)) for number, cpu in enumerate(asked)))
     counting = Counting(view, pods(view), template(), 6)
-    play = counting.play(count).worst
+    play = counting.play(counting.nodes(count)).worst
     used: dict[str, int] = {}
     for placed, on in play.placed:
         used[on] = used.get(on, 0) + int(placed.containers[0].requests["cpu"].value)
     assert all(total <= (5 if on == "n0" else 8) for on, total in used.items())
     assert len(play.placed) + len(play.left) == len(asked)
+
+
+@given(st.lists(st.tuples(st.integers(1, 8), st.integers(0, 3)), min_size=1, max_size=6), st.integers(0, 4))
+@settings(max_examples=40, deadline=None)
+def test_with_fewer_nodes_than_the_least_the_scheduler_never_places_all(asked: list[tuple[int, int]], free: int) -> None:
+    """Pods with cpu and some with GPUs, on a node that has some free and on new ones of four."""
+    items = [device_class(), node("n0", allocatable={"cpu": "5"}), *([pool(gpus(free), "n0")] if free else [])]
+    for number, (cpu, count) in enumerate(asked):
+        claims = (f"c-{number}",) if count else ()
+        items += [claim(f"c-{number}", request(count=count))] if count else []
+        items.append(pod(f"p-{number}", claims, requests={"cpu": str(cpu)}))
+    view = cluster(*items)
+    kind = template(4)
+    found = node_counts(view, pods(view), kind)
+    counting = Counting(view, pods(view), kind)
+    assert found.least is not None
+    for count in range(min(found.least, counting.most + 1)):
+        assert not counting.play(counting.nodes(count)).first.complete

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -49,10 +49,10 @@ def _node_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
     return (*status, *pools, *machines, *labelled, *flavors, *machine_types(view, grouped))
 
 
-def find(view: ClusterView, name: str) -> NodeGroup:
+def find(view: ClusterView, name: str, given: Sequence[NodeGroup] = ()) -> NodeGroup:
     """
     The group that a name means: exactly, without regard to letter case, by its last part ("MachineDeployment/ns/gpu", a cloud's address),
-    or a shape of the catalogue.
+    or a shape of the catalogue. One of `given` comes before the cluster's own.
 
     Raises
     ------
@@ -60,7 +60,8 @@ def find(view: ClusterView, name: str) -> NodeGroup:
         None has that name, or several groups have: with the nearest names.
     """
     wanted = name.strip()
-    groups = node_groups(view)
+    own = {group.name for group in given}
+    groups = (*given, *(group for group in node_groups(view) if group.name not in own))
     rules: tuple[tuple[Callable[[str], str], str], ...] = (
         (lambda text: text, wanted),
         (lambda text: text.lower(), wanted.lower()),

@@ -6,7 +6,7 @@ They differ because the scheduler decides pod by pod: it spreads small pods over
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..objects import Node, Pod
@@ -14,11 +14,12 @@ from ..scheduling.placement import place
 from ..scheduling.placing import Kinds, Known, still_known
 from ..scheduling.pod_signature import signature
 from ..view import ClusterView
+from .left_over import LeftOver, left_over
 from .new_nodes import NewNodes, with_nodes
 from .on_new_nodes import doubtful_on
 from .packing import Answer, Packing
 from .queue import Entry, queue_of
-from .replay import Plays, play_all, ways_for
+from .replay import Play, Plays, play_all, ways_for
 from .template import NodeTemplate
 
 MOST_NODES = 64
@@ -36,7 +37,8 @@ class NodeCounts:
     `scheduler`: with so many the scheduler's own way places all; None: not with up to `tried`, or `unknown` says why that isn't known.
     `tie`: on the way it took one of several nodes at random; `ways` through such ties were played, all of them if `all_ways`; with
     `scheduler` nodes each of these placed every pod, else they are of the last number tried. `fewest`: no smaller number was left out.
-    `undecided`: pods of which it isn't known whether a new node takes them: then only `least` is told, of the others.
+    `undecided`: pods of which it isn't known whether a new node takes them: then only `least` is told, of the others. `new` and `play`: the
+    cluster with `scheduler` nodes, and the way through on which the fewest pods get one.
     """
 
     template: NodeTemplate
@@ -51,6 +53,16 @@ class NodeCounts:
     nowhere: tuple[Pod, ...] = ()
     undecided: tuple[tuple[Pod, str], ...] = ()
     unknown: str = ""
+    new: NewNodes | None = None
+    play: Play | None = None
+
+    def left_over(self, classes: Iterable[str]) -> LeftOver | None:
+        """What the nodes still have with the pods on them; None if no number of nodes, or no node, is needed."""
+        if self.new is None or self.play is None or not self.scheduler:
+            return None
+        end = self.new.view.with_edits(*self.play.edits)
+        nodes = [end.get(Node, node.name) or node for node in self.new.of(0)]
+        return left_over(end, nodes, len(self.template.daemons), classes)
 
 
 class Counting:
@@ -77,11 +89,15 @@ class Counting:
                 known[among] = replace(placement, nodes=nodes)
         return known
 
-    def play(self, count: int, most_ways: int | None = None) -> Plays:
-        """The scheduler's way with so many new nodes."""
-        new = with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
-        most = ways_for(len(self.pods)) if most_ways is None else most_ways
-        return play_all(new.view, self.entries, self.kinds, self.known_with(new), new.origins, most)
+    def nodes(self, count: int) -> NewNodes:
+        """The cluster with so many new nodes."""
+        return with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
+
+    def play(self, new: NewNodes) -> Plays:
+        """The scheduler's ways with these nodes, up to the first on which a pod gets none."""
+        return play_all(
+            new.view, self.entries, self.kinds, self.known_with(new), new.origins, ways_for(len(self.pods)), while_complete=True
+        )
 
     def packing(self) -> Packing:
         return Packing.of(self._all.view, self.pods, self.kinds, self.known, tuple(self._all.origins))
@@ -106,17 +122,20 @@ def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, 
     for count, skipped in _numbers(least, counting.most):
         fewest = fewest and not skipped
         tried = count
-        plays = counting.play(count, 1)
-        if plays.first.complete:
-            plays = counting.play(count)  # it may depend on luck: the other ways through ties
+        new = counting.nodes(count)
+        plays = counting.play(new)
         exact = exact or (plays.first.complete and least == count)  # what the scheduler does is a way
         if plays.worst.complete:
-            return NodeCounts(template, least, exact, count, plays.tie, plays.ways, plays.all_ways, fewest, tried)
+            ways = (plays.tie, plays.ways, plays.all_ways)
+            return NodeCounts(template, least, exact, count, *ways, fewest, tried, new=new, play=plays.worst)
         if plays.worst.unknown:
             break
+    unknown = plays.worst.unknown if plays is not None else ""
+    if not unknown and counting.most < len(counting.pods):
+        unknown = f"more than {counting.most} new nodes aren't tried"
     if plays is None:
-        return NodeCounts(template, least, exact, None, False, 0, False, False, 0)
-    return NodeCounts(template, least, exact, None, plays.tie, plays.ways, plays.all_ways, fewest, tried, unknown=plays.worst.unknown)
+        return NodeCounts(template, least, exact, None, False, 0, False, False, 0, unknown=unknown)
+    return NodeCounts(template, least, exact, None, plays.tie, plays.ways, plays.all_ways, fewest, tried, unknown=unknown)
 
 
 def _least(packing: Packing, most: int) -> tuple[int, bool]:
@@ -137,7 +156,10 @@ def _least(packing: Packing, most: int) -> tuple[int, bool]:
 def _numbers(start: int, most: int) -> Iterator[tuple[int, bool]]:
     """The numbers of nodes to play, and whether one was left out before."""
     yield from ((count, False) for count in range(start, min(start + STEP_BY_STEP, most + 1)))
-    yield from ((count, True) for count in range(start + STEP_BY_STEP - 1 + STEP, most + 1, STEP))
+    last = start + STEP_BY_STEP - 1
+    yield from ((count, True) for count in range(last + STEP, most, STEP))
+    if last < most:
+        yield most, most > last + 1
 
 
 def first_looks(view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:

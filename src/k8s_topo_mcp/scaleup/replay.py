@@ -18,7 +18,7 @@ from ..scheduling.places import Places
 from ..scheduling.placing import Kinds, Known, Mark, Placing
 from ..scheduling.pod_group_trial import Attempt, attempt
 from ..scheduling.topology_placement import domains
-from ..view import ClusterView, Edit
+from ..view import ClusterView, Edit, Replace
 from .alike import Alike
 from .queue import Entry
 
@@ -31,13 +31,22 @@ MOST_JUDGED = 200_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """So many members of a group found a place at once, too few; `edits` put them, and what was placed before, into the view."""
+
+    fit: int
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Play:
     """What came of one way through. `placed` pods with their nodes, in order; `left` pods with their placement at their last attempt (None:
-    it didn't come up, or its group had ended before). `choices`: among how many kinds of nodes each tie chose. `edits` put it into the
-    view. `unknown`: why the play ended early."""
+    it didn't come up, or its group had ended before). `partial`: what came of the last trial of each group that doesn't start, by its name.
+    `choices`: among how many kinds of nodes each tie chose. `edits` put it into the view. `unknown`: why the play ended early."""
 
     placed: tuple[tuple[Pod, str], ...]
     left: tuple[tuple[Pod, Placement | None], ...]
+    partial: Mapping[str, Partial]
     choices: tuple[int, ...]
     edits: tuple[Edit, ...]
     unknown: str = ""
@@ -65,15 +74,21 @@ class Plays:
 
 
 def play_all(
-    view: ClusterView, entries: Sequence[Entry], kinds: Kinds, known: Known, origins: Mapping[str, int], most: int = MOST_ORDERS
+    view: ClusterView,
+    entries: Sequence[Entry],
+    kinds: Kinds,
+    known: Known,
+    origins: Mapping[str, int],
+    most: int = MOST_ORDERS,
+    while_complete: bool = False,
 ) -> Plays:
-    """Every way through the ties, up to `most`."""
+    """Every way through the ties, up to `most`; or up to the first on which a pod gets no node, if only that is asked."""
     alike = Alike(view, [pod for entry in entries for pod in entry.pods], origins)
     first: Play | None = None
     worst: Play | None = None
     waiting: deque[tuple[int, ...]] = deque([()])
     ways = 0
-    while waiting and ways < most:
+    while waiting and ways < most and not (while_complete and worst is not None and not worst.complete):
         path = waiting.popleft()
         played = _Player(view, entries, kinds, known, alike, path).run()
         ways += 1
@@ -106,6 +121,7 @@ class _Player:
         self._placing = Placing(view, pods, known=known, kinds=kinds, choose=self._choose)
         self._placed: dict[tuple[str, str], tuple[Pod, str]] = {}
         self._last: dict[tuple[str, str], Placement | None] = {}
+        self._partial: dict[str, Partial] = {}
         self._unknown = ""
 
     def run(self) -> Play:
@@ -123,6 +139,7 @@ class _Player:
         return Play(
             placed,
             tuple((pod, self._last.get(pod.key)) for pod in pods if pod.key not in self._placed),
+            self._partial,
             tuple(self._choices),
             self._placing.edits(placed),
             self._unknown,
@@ -130,7 +147,7 @@ class _Player:
 
     def _try(self, entry: Entry) -> bool:
         """Whether all of the entry has a node now."""
-        if entry.held is not None or entry.error:
+        if entry.held is not None:
             return False
         if self._placing.judged > MOST_JUDGED:
             self._unknown = "too many nodes have to be judged again for each pod"
@@ -149,8 +166,8 @@ class _Player:
 
     def _group(self, entry: Entry, gang: Gang) -> bool:
         waiting = [pod for pod in entry.pods if pod.key not in self._placed]
-        there = {pod.key: node for pod, node in self._placed.values()}
-        now = replace(gang, members=tuple(replace(pod, node_name=there[pod.key]) if pod.key in there else pod for pod in gang.members))
+        nodes = {pod.key: node for pod, node in self._placed.values()}
+        now = replace(gang, members=tuple(replace(pod, node_name=nodes[pod.key]) if pod.key in nodes else pod for pod in gang.members))
         mark = self._placing.mark()
         made = self._in_domains(now, waiting, mark) if gang.topology_key else attempt(self._placing, now, waiting)
         if made is None:
@@ -161,7 +178,11 @@ class _Player:
             self._last[made.ended.pod.key] = made.ended
         if not made.starts:
             self._placing.back_to(mark)
+            there = [Replace(replace(pod, node_name=node)) for pod, node in self._placed.values()]
+            edits = {(type(edit.object), edit.object.key): edit for edit in (*there, *made.edits)}
+            self._partial[gang.name] = Partial(len(made.placed), tuple(edits.values()))
             return False
+        self._partial.pop(gang.name, None)
         for pod, node in made.placed:
             self._placed[pod.key] = pod, node
         return len(made.placed) == len(waiting)

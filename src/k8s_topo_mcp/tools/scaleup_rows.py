@@ -22,6 +22,7 @@ from k8s_topo_mcp.scaleup.obstacles import obstacles
 from k8s_topo_mcp.scaleup.passing_over import Passed
 from k8s_topo_mcp.scaleup.survey import Surveyed, survey
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang
+from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.tools import scaleup_text, wording
 from k8s_topo_mcp.tools.scaleup_models import Counts, Gap, ObstacleRow, Scaler, WishRow, WouldDo
 from k8s_topo_mcp.view import ClusterView
@@ -53,7 +54,6 @@ def _group(group: NodeGroup, template: str) -> str:
 def would_do(entry: Option) -> WouldDo:
     """One kind of node that starts all pods."""
     change = entry.change
-    left = entry.simulation.left_over[0] if entry.simulation is not None and entry.simulation.left_over else None
     return WouldDo(
         name=clean(entry.template.name, 80),
         group=clean(_group(entry.group, entry.template.name), 120) if entry.group is not None else None,
@@ -62,7 +62,7 @@ def would_do(entry: Option) -> WouldDo:
         object=wording.named(change.about) if change is not None else None,
         field=(change.field or None) if change is not None else None,
         apply=clean(change.apply, 240) if change is not None else None,
-        left_over=(scaleup_text.left_over(left) or None) if left is not None else None,
+        left_over=(scaleup_text.left_over(entry.left_over) or None) if entry.left_over is not None else None,
     )
 
 
@@ -129,6 +129,8 @@ def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
         return None
     limit = None if group.max_size is None or group.size is None else max(0, group.max_size - group.size)
     found = gang_gap(view, gang, group.templates[0], limit)
+    if found.unknown:
+        return Gap(group=clean(f"{gang.ref.kind} {gang.name}", 120), nodes_of=clean(group.name, 80), unknown=clean(found.unknown, 200))
     return Gap(
         group=clean(f"{gang.ref.kind} {gang.name}", 120),
         nodes_of=clean(group.name, 80),
@@ -143,6 +145,8 @@ def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
 
 def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], groups: Sequence[NodeGroup]) -> WishRow:
     """Pods that ask alike: which groups' nodes take them, and who could make these. Each kind of node is judged empty, by itself."""
+    if place(view, pods[0]).fitting:
+        return WishRow(what=clean(str(wish), 120), pods=len(pods), example=clean(pods[0].full_name, 120), fits_now=True)
     owners = [(group, template) for group in groups for template in group.templates]
     found = survey(view, pods, [template for _, template in owners])
     taking = [(entry.at_least, group, entry) for (group, _), entry in zip(owners, found, strict=True) if entry.pods("fits")]
