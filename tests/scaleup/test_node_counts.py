@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-import pytest
-
-from k8s_topo_mcp.scaleup.node_counts import MOST_NODES, STEP, STEP_BY_STEP, NodeCounts, _numbers, at_least, node_counts
+from k8s_topo_mcp.scaleup.node_counts import MOST_NODES, STEP_BY_STEP, NodeCounts, at_least, node_counts
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 
-from ..diagnosis.clusters import Item, claim, cluster, device_class, match, node, partitioned, pod, pool, request
+from ..diagnosis.clusters import Item, claim, cluster, device_class, gpus, match, node, partitioned, pod, pool, request
 from ..diagnosis.gangs import ON, members, pod_group
 from .templates import plain, pods, template
 
@@ -139,20 +135,22 @@ def test_a_node_for_each_pod_that_is_not_enough_means_that_no_number_is() -> Non
     assert (found.least, found.exact, found.scheduler, found.nowhere) == (None, True, None, ())
 
 
-def test_numbers_are_played_one_by_one_and_then_in_steps() -> None:
-    played = list(_numbers(3, 3 + STEP_BY_STEP + 2 * STEP))
-    assert [count for count, skipped in played if not skipped] == list(range(3, 3 + STEP_BY_STEP))
-    steps = [count for count, skipped in played if skipped]
-    assert steps[0] - (2 + STEP_BY_STEP) == STEP
-    assert {after - before for before, after in pairwise(steps[:-1])} == {STEP}
-    assert list(_numbers(3, 3)) == [(3, False)]
+def test_pods_beyond_the_room_of_nodes_that_are_there_need_new_ones() -> None:
+    """Two GPUs each: three of these nodes, of which one has its four free, and eight pods."""
+    items = [item for number in range(3) for item in (node(f"n{number}"), pool(gpus(4 if number == 0 else 1), f"n{number}"))]
+    items += [item for number in range(8) for item in (claim(f"c-{number}", request(count=2)), pod(f"p-{number}", (f"c-{number}",)))]
+    found = counted(template(4), *items)
+    assert (found.least, found.exact, found.scheduler) == (3, True, 3)
 
 
-@pytest.mark.parametrize("most", [4, 3 + STEP_BY_STEP, 4 + STEP_BY_STEP, 2 + STEP_BY_STEP + STEP, 64])
-def test_the_largest_number_is_played_too(most: int) -> None:
-    numbers = [count for count, _ in _numbers(3, most)]
-    assert numbers[-1] == most
-    assert len(set(numbers)) == len(numbers)
+def test_where_many_nodes_more_are_needed_not_each_number_is_played() -> None:
+    """Spread evenly over two labels of new nodes that are all the same: that no number is enough isn't proven by sums."""
+    items = [plain(f"small-{number}", "1") for number in range(40)] + [plain(f"whole-{number}", "8") for number in range(24)]
+    found = counted(template(), *items)
+    assert found.least == 29
+    assert found.scheduler is not None
+    assert found.scheduler >= 29 + STEP_BY_STEP
+    assert not found.fewest
 
 
 def test_more_pods_than_nodes_that_are_tried_is_not_a_no() -> None:

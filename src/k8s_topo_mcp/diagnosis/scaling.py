@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..findings import Finding
-from ..objects import Node, Pod
+from ..objects import Node, Pod, ResourceClaim
 from ..scaleup.left_over import LeftOver, classes_asked
 from ..scaleup.node_counts import NodeCounts, node_counts
 from ..scaleup.node_group import NodeGroup
@@ -19,6 +19,7 @@ from ..scaleup.template import NodeTemplate
 from ..scheduling.placement import place
 from ..scheduling.pod_signature import signatures
 from ..view import ClusterView
+from ..view.indices import claims_of
 from . import pod_changes
 from .alike_changes import for_all
 from .cause import find_cause
@@ -169,8 +170,8 @@ def _after_the_others(simulation: Simulation, pod: Pod, pods: tuple[Pod, ...]) -
     return Refused(pods, None, cause, fit=gang.fit if gang is not None else None)
 
 
-def _with_changes(simulation: Simulation, refused: Iterable[Refused]) -> Iterator[Option]:
-    """One change of what the pods ask, made for all alike, with which nodes of a template asked for would do."""
+def _with_changes(simulation: Simulation, refused: Sequence[Refused]) -> Iterator[Option]:
+    """One change of what the pods ask, made for all alike, with which nodes of a template asked for would do for all."""
     told = 0
     for entry in refused:
         if entry.template is None or entry.cause is None:
@@ -181,12 +182,20 @@ def _with_changes(simulation: Simulation, refused: Iterable[Refused]) -> Iterato
                 return
             whole = "the workload" if len(entry.pods) > 1 else "the pod"
             made = for_all(simulation.base, simulation.pods, entry.example, change, whole)
+            if any(other.template is entry.template and not _touches(simulation.base, made, other.example) for other in refused):
+                continue
             edited = simulation.base.with_edits(*made.all_edits)
             pods = tuple(edited.current(pod) or pod for pod in simulation.pods)
             counts = node_counts(edited, pods, entry.template)
             if counts.scheduler is not None:  # also where no new node is needed then
                 told += 1
                 yield Option(entry.template, None, counts, made)
+
+
+def _touches(view: ClusterView, change: Change, pod: Pod) -> bool:
+    """Whether the change is one to what the pod asks."""
+    own = {pod.ref, *(entry.claim.ref for entry in claims_of(view, pod) if entry.claim is not None)}
+    return any(edit.object.ref in own or not isinstance(edit.object, Pod | ResourceClaim) for edit in change.all_edits)
 
 
 def _on_template(simulation: Simulation, entry: Refused) -> OnNewNode:

@@ -6,7 +6,8 @@ They differ because the scheduler decides pod by pod: it spreads small pods over
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..objects import Node, Pod
@@ -24,9 +25,8 @@ from .template import NodeTemplate
 
 MOST_NODES = 64
 """More new nodes than that aren't tried."""
-STEP_BY_STEP = 32
-"""So many numbers of nodes are played one by one; beyond, only each fourth, so that the number may be a little too high."""
-STEP = 4
+STEP_BY_STEP = 8
+"""So many numbers of nodes are played one by one; beyond, those that would do if each new node took as many pods as the fullest did."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,15 +112,15 @@ def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, 
         return replace(found, exact=False, scheduler=None, undecided=doubtful, unknown=doubtful[0][1])
     if not pods:
         return NodeCounts(template, 0, True, 0, False, 1, True, True, 0)
-    counting = Counting(view, pods, template, most)
-    packing = counting.packing()
-    nowhere = packing.nowhere
-    least, exact = (0, True) if nowhere else _least(packing, counting.most)
-    if nowhere or (least > counting.most == len(counting.pods)):  # a node for each isn't enough
+    nowhere = Counting(view, pods, template, 1).packing().nowhere
+    if nowhere:
         return NodeCounts(template, None, True, None, False, 0, True, True, 0, nowhere)
-    fewest, tried, plays = True, 0, None
-    for count, skipped in _numbers(least, counting.most):
-        fewest = fewest and not skipped
+    counting = Counting(view, pods, template, most)
+    least, exact = _least(counting.packing(), counting.most)
+    if least > counting.most == len(counting.pods):  # a node for each isn't enough
+        return NodeCounts(template, None, True, None, False, 0, True, True, 0)
+    fewest, tried, plays, count = True, 0, None, least
+    while count <= counting.most:
         tried = count
         new = counting.nodes(count)
         plays = counting.play(new)
@@ -128,8 +128,11 @@ def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, 
         if plays.worst.complete:
             ways = (plays.tie, plays.ways, plays.all_ways)
             return NodeCounts(template, least, exact, count, *ways, fewest, tried, new=new, play=plays.worst)
-        if plays.worst.unknown:
+        if plays.worst.unknown or count == counting.most:
             break
+        step = 1 if count - least < STEP_BY_STEP else _nodes_for_the_rest(plays.worst, new)
+        fewest = fewest and step == 1
+        count = min(count + step, counting.most)
     unknown = plays.worst.unknown if plays is not None else ""
     if not unknown and counting.most < len(counting.pods):
         unknown = f"more than {counting.most} new nodes aren't tried"
@@ -153,13 +156,10 @@ def _least(packing: Packing, most: int) -> tuple[int, bool]:
     return low, answers.get(low) == "yes"
 
 
-def _numbers(start: int, most: int) -> Iterator[tuple[int, bool]]:
-    """The numbers of nodes to play, and whether one was left out before."""
-    yield from ((count, False) for count in range(start, min(start + STEP_BY_STEP, most + 1)))
-    last = start + STEP_BY_STEP - 1
-    yield from ((count, True) for count in range(last + STEP, most, STEP))
-    if last < most:
-        yield most, most > last + 1
+def _nodes_for_the_rest(play: Play, new: NewNodes) -> int:
+    """So many nodes more the pods that were left would fill like the fullest of these."""
+    fullest = max(Counter(node for _, node in play.placed if node in new.origins).values(), default=1)
+    return max(1, len(play.left) // fullest)
 
 
 def first_looks(view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:

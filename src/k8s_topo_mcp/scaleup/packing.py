@@ -87,14 +87,13 @@ class Packing:
         return tuple(pod for kind in self.kinds if not kind.homes for pod in kind.pods)
 
     def at_least(self) -> int:
-        """A number of new nodes below which there is no way, from sums: pods that no node takes that is there have to go on new ones."""
+        """A number of new nodes below which there is no way, from sums: pods for which the nodes there are have no room, kind by kind, have
+        to go on new ones."""
         new = self.new[0]
+        bound = max((self._beyond(new, number) for number in range(len(self.kinds))), default=0)
         homeless = [(number, kind) for number, kind in enumerate(self.kinds) if kind.homes <= set(self.new) and kind.homes]
         if not homeless:
-            return 0
-        bound = 1
-        for number, kind in homeless:
-            bound = max(bound, -(-len(kind.pods) // self.most_on(new, number)))
+            return bound
         info = self._info(new)
         totals: Counter[str] = Counter()
         for _, kind in homeless:
@@ -110,6 +109,16 @@ class Packing:
             if room > 0:
                 bound = max(bound, int(-(-total // room)))
         return bound
+
+    def _beyond(self, new: str, number: int) -> int:
+        """So many new nodes pods of one kind need by themselves."""
+        kind = self.kinds[number]
+        left = len(kind.pods)
+        for name in sorted(kind.homes - self.names):
+            if left <= 0:
+                return 0
+            left -= self.most_on(name, number)
+        return -(-max(0, left) // self.most_on(new, number)) if left > 0 and new in kind.homes else 0
 
     def most_on(self, name: str, number: int) -> int:
         """How many pods of one kind fit on a node together; at least 1, as one fits alone."""

@@ -202,6 +202,7 @@ class Output(Answer):
     start: int | None = None
     added: tuple[Added, ...] = ()
     not_starting: tuple[NotStarting, ...] = ()
+    more_not_starting: int | None = None
     would_do: tuple[WouldDo, ...] = ()
     also: tuple[str, ...] = ()
     no_use: tuple[str, ...] = ()

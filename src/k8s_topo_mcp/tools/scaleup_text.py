@@ -66,13 +66,15 @@ def text(output: Output) -> str:
         block.row(f"+{added.count} {added.name}", *_of_added(added))
     for entry in output.not_starting:
         _refusal(block, entry, output)
+    if output.more_not_starting:
+        block.row("lacks", f"{plural(output.more_not_starting, 'pod')} more, refused otherwise")
     for row in output.wishes:
         block.row(f"{row.pods} pods" if row.pods > 1 else "1 pod", *_wish(row))
     block.section("what would do (each simulated)", [_option(entry, output.asked.pods > 1) for entry in output.would_do])
     if output.also:
         block.row("also", fold(output.also))
     if output.no_use:
-        block.row("no use", f"{fold(output.no_use)} (simulated)")
+        block.row("no use", f"{fold(output.no_use)} (no number of one of these starts {'all' if asked.pods > 1 else 'it'})")
     block.row("not known", *output.not_known)
     if output.gap is not None:
         block.row("gang", *_gap(output.gap))

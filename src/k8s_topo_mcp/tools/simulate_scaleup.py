@@ -227,6 +227,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         start=len(simulation.starting) if simulation.additions else None,
         added=tuple(_added(found, number) for number in range(len(simulation.additions))),
         not_starting=tuple(_not_starting(entry) for entry in found.refused[:rows]),
+        more_not_starting=sum(len(entry.pods) for entry in found.refused[rows:]) or None,
         would_do=tuple(scaleup_rows.would_do(entry) for entry in found.options),
         also=(
             *(f"{option.counts.scheduler} × {clean(option.template.name, 80)}" for option in found.further[:rows]),
