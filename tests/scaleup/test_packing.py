@@ -7,9 +7,14 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from k8s_topo_mcp.scaleup.node_counts import Counting, node_counts
+from k8s_topo_mcp.scaleup.alike import Alike
+from k8s_topo_mcp.scaleup.node_counts import Counting, first_looks, node_counts
+from k8s_topo_mcp.scaleup.queue import queue_of
+from k8s_topo_mcp.scaleup.replay import _Player, play_all
+from k8s_topo_mcp.scheduling.placing import Kinds
 
 from ..diagnosis.clusters import claim, cluster, device_class, gpus, node, pod, pool, request
+from ..diagnosis.gangs import ON, pod_group
 from .templates import plain, pods, template
 
 
@@ -64,3 +69,26 @@ def test_with_fewer_nodes_than_the_least_the_scheduler_never_places_all(asked: l
     assert found.least is not None
     for count in range(min(found.least, counting.most + 1)):
         assert not counting.play(counting.nodes(count)).first.complete
+
+
+@given(st.integers(1, 7), st.integers(1, 4), st.lists(st.integers(0, 5), min_size=1, max_size=3), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_ways_that_count_as_one_end_alike(many: int, count: int, free: list[int], grouped: bool) -> None:
+    """Pods that ask the same, on nodes that differ in what is free: every way through the ties places as many."""
+    items = [device_class(), *([pod_group(many)] if grouped else [])]
+    for number, own in enumerate(free):
+        items += [node(f"n{number}", labels={"own": str(number)}), *([pool(gpus(own), f"n{number}")] if own else [])]
+    for number in range(many):
+        group = {"schedulingGroup": {"podGroupName": "g"}} if grouped else {}
+        items += [claim(f"c-{number}", request(count=count)), pod(f"p-{number}", (f"c-{number}",), **group)]
+    view = cluster(*items, gates=ON)
+    waiting = pods(view)
+    kinds, entries = Kinds.of(view, waiting), queue_of(view, waiting)
+    known = first_looks(view, waiting, kinds)
+    found = play_all(view, entries, kinds, known, {})
+    assert found.first.independent
+    assert (found.ways, found.all_ways, found.tie) == (1, True, False)
+    alike = Alike(view, waiting, {})
+    paths = [()] + [(way,) for turn in found.first.choices[:1] for way in range(1, turn)]
+    for path in paths:
+        assert len(_Player(view, entries, kinds, known, alike, path).run().placed) == len(found.first.placed)

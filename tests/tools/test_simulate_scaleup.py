@@ -115,7 +115,7 @@ spec:
 """
     said = asked(cluster(*FULL), manifest=manifest, add=["x9=2"]).structured()
     assert (said["verdict"], said["asked"]["pods"], said["added"][0]["starts"]) == ("starts", 3, 3)
-    assert said["added"][0]["needed"] == {"at_least": 2, "sure": 2, "tie": True}
+    assert said["added"][0]["needed"] == {"at_least": 2, "sure": 2}
 
 
 def test_a_member_of_a_gang_stands_for_all_that_wait_and_the_gap_is_told() -> None:
@@ -123,7 +123,7 @@ def test_a_member_of_a_gang_stands_for_all_that_wait_and_the_gap_is_told() -> No
     said = asked(view, pods=["default/m-0"], add=["x9=1"]).structured()
     assert said["asked"]["pods"] == 4
     assert said["added"][0]["starts"] == 0
-    assert said["gap"]["atomic"] == {"at_least": 2, "sure": 2, "tie": True}
+    assert said["gap"]["atomic"] == {"at_least": 2, "sure": 2}
     (refused,) = said["not_starting"]
     assert (refused["pods"], refused["fit"], refused["blocker"]["code"]) == (4, 2, "DEVICES_IN_USE")
 

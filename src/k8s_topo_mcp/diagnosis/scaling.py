@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from ..findings import Finding
 from ..objects import Node, Pod, ResourceClaim
@@ -106,7 +107,7 @@ def scaling(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[No
     enough = [Option(found.template, None, found) for found in counts if found.scheduler]
     tried = _tried(view, simulation.pods, [entry for entry in others if id(entry[0]) not in asked])
     plain = sorted((*enough, *tried.options), key=lambda option: option.counts.scheduler or 0)
-    changed = () if enough else tuple(_with_changes(simulation, refused))
+    changed = () if enough else tuple(islice(_with_changes(simulation, refused), TOLD_CHANGES))
     told = MOST_OPTIONS - len(changed)
     classes = classes_asked(view, simulation.pods)
     options = tuple(replace(option, left_over=option.counts.left_over(classes)) for option in (*plain[:told], *changed))
@@ -172,14 +173,11 @@ def _after_the_others(simulation: Simulation, pod: Pod, pods: tuple[Pod, ...]) -
 
 def _with_changes(simulation: Simulation, refused: Sequence[Refused]) -> Iterator[Option]:
     """One change of what the pods ask, made for all alike, with which nodes of a template asked for would do for all."""
-    told = 0
     for entry in refused:
         if entry.template is None or entry.cause is None:
             continue
         on = _on_template(simulation, entry)
         for change in _changes(simulation, entry.example, on, entry.cause):
-            if told == TOLD_CHANGES:
-                return
             whole = "the workload" if len(entry.pods) > 1 else "the pod"
             made = for_all(simulation.base, simulation.pods, entry.example, change, whole)
             if any(other.template is entry.template and not _touches(simulation.base, made, other.example) for other in refused):
@@ -188,7 +186,6 @@ def _with_changes(simulation: Simulation, refused: Sequence[Refused]) -> Iterato
             pods = tuple(edited.current(pod) or pod for pod in simulation.pods)
             counts = node_counts(edited, pods, entry.template)
             if counts.scheduler is not None:  # also where no new node is needed then
-                told += 1
                 yield Option(entry.template, None, counts, made)
 
 

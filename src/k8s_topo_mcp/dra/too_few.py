@@ -5,7 +5,8 @@ through devices of equal use.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import cast
 
 from .candidates import Candidates
 from .requests import Alternatives
@@ -27,13 +28,14 @@ def too_few_devices(candidates: Candidates, requests: Sequence[Sequence[Alternat
             number for number, entry in enumerate(asked) if any(verdicts[plan.index][index] is not False for plan in entry.plans)
         )
         supply[users] += sum(demands) if candidate.device.allow_multiple_allocations else 1
-    graph = nx.DiGraph()
+    if not demands or not supply:
+        return sum(demands) > 0
+    graph: nx.DiGraph[Hashable] = nx.DiGraph()
     for number, demand in enumerate(demands):
         graph.add_edge("all", number, capacity=demand)
     for users, many in supply.items():
         for number in users:
             graph.add_edge(number, users, capacity=demands[number])
         graph.add_edge(users, "devices", capacity=many)
-    if not demands or not supply:
-        return sum(demands) > 0
-    return nx.maximum_flow_value(graph, "all", "devices") < sum(demands)
+    flow = cast(int, nx.maximum_flow_value(graph, "all", "devices"))
+    return flow < sum(demands)

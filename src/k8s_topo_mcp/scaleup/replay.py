@@ -42,13 +42,15 @@ class Partial:
 class Play:
     """What came of one way through. `placed` pods with their nodes, in order; `left` pods with their placement at their last attempt (None:
     it didn't come up, or its group had ended before). `partial`: what came of the last trial of each group that doesn't start, by its name.
-    `choices`: among how many kinds of nodes each tie chose. `edits` put it into the view. `unknown`: why the play ended early."""
+    `choices`: among how many kinds of nodes each tie chose. `edits` put it into the view. `independent`: on every other way as many pods
+    get a node, as all are alike and each node takes as many of them in whatever order. `unknown`: why the play ended early."""
 
     placed: tuple[tuple[Pod, str], ...]
     left: tuple[tuple[Pod, Placement | None], ...]
     partial: Mapping[str, Partial]
     choices: tuple[int, ...]
     edits: tuple[Edit, ...]
+    independent: bool = False
     unknown: str = ""
 
     @property
@@ -60,7 +62,7 @@ class Play:
 @dataclass(frozen=True, slots=True, eq=False)
 class Plays:
     """`first`: of equal nodes always the first; `worst`: the way on which the fewest pods get a node. `ways`: so many were played, and
-    `all_ways` whether there are no others."""
+    `all_ways` whether there are no others that could end otherwise."""
 
     first: Play
     worst: Play
@@ -70,7 +72,7 @@ class Plays:
     @property
     def tie(self) -> bool:
         """Whether chance has a say."""
-        return bool(self.first.choices) or self.ways > 1
+        return not self.first.independent and (bool(self.first.choices) or self.ways > 1)
 
 
 def play_all(
@@ -95,6 +97,8 @@ def play_all(
         first = first or played
         if worst is None or len(played.placed) < len(worst.placed):
             worst = played
+        if played.independent:
+            return Plays(first, played, ways, True)
         for turn in range(len(path), len(played.choices)):
             start = (*path, *(0 for _ in range(turn - len(path))))
             waiting.extend((*start, other) for other in range(1, played.choices[turn]))
@@ -142,8 +146,14 @@ class _Player:
             self._partial,
             tuple(self._choices),
             self._placing.edits(placed),
+            self._independent(),
             self._unknown,
         )
+
+    def _independent(self) -> bool:
+        placing = self._placing
+        decided_elsewhere = any(entry.gang is not None and entry.gang.topology_key for entry in self._entries)
+        return placing.one_kind and not (placing.order_matters or decided_elsewhere or self._unknown)
 
     def _try(self, entry: Entry) -> bool:
         """Whether all of the entry has a node now."""

@@ -108,6 +108,16 @@ class Placing:
         self._edits: dict[tuple[type, tuple[str, str]], Edit] = {}
         self._touched: set[str] = set()
 
+    @property
+    def one_kind(self) -> bool:
+        """Whether all pods are the same to every node."""
+        return len(set(self.kinds.signatures.values())) <= 1
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether pods of one kind may get more or fewer places, depending on which nodes are filled first."""
+        return bool(self.kinds.related or self.kinds.shared or self.everywhere or self.lucky)
+
     def places(self, pod: Pod) -> Places:
         """Where the pod fits in the present state."""
         only = self.within
