@@ -37,5 +37,5 @@ def too_few_devices(candidates: Candidates, requests: Sequence[Sequence[Alternat
         for number in users:
             graph.add_edge(number, users, capacity=demands[number])
         graph.add_edge(users, "devices", capacity=many)
-    flow = cast(int, nx.maximum_flow_value(graph, "all", "devices"))
+    flow = cast(int, nx.maximum_flow_value(graph, "all", "devices"))  # pyright: ignore[reportUnknownMemberType]
     return flow < sum(demands)
