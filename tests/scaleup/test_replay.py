@@ -1,0 +1,62 @@
+"""The queue played through: the ways through ties."""
+
+from __future__ import annotations
+
+from k8s_topo_mcp.scaleup.node_counts import first_looks
+from k8s_topo_mcp.scaleup.queue import queue_of
+from k8s_topo_mcp.scaleup.replay import Plays, play_all
+from k8s_topo_mcp.scheduling.placing import Kinds
+from k8s_topo_mcp.view import ClusterView
+
+from ..diagnosis.clusters import Item, cluster, device_class, node
+from ..diagnosis.gangs import ON, member, pod_group
+from .templates import pods
+
+IN_ZONES = {**ON, "TopologyAwareWorkloadScheduling": True}
+
+
+def played(view: ClusterView, most: int) -> Plays:
+    waiting = pods(view)
+    kinds = Kinds.of(view, waiting)
+    return play_all(view, queue_of(view, waiting), kinds, first_looks(view, waiting, kinds), {}, most)
+
+
+def zones(*sizes: int) -> list[Item]:
+    """So many nodes in each zone, none of them like another."""
+    return [
+        node(f"n{zone}{number}", labels={"zone": f"z{zone}", "own": f"{zone}{number}"})
+        for zone, size in enumerate(sizes)
+        for number in range(size)
+    ]
+
+
+def test_ways_through_the_domains_of_a_gang_choose_the_domain_first_and_then_nodes_in_it() -> None:
+    """One member, so that each node is a way: four zones, of which each has a tie of its own size; the largest comes first."""
+    items = [pod_group(1, topology="zone"), *zones(2, 1, 3, 2), *member(0, requests={"cpu": "3"})]
+    found = played(cluster(device_class(), *items, gates=IN_ZONES), 100)
+    assert (found.ways, found.all_ways) == (2 + 1 + 3 + 2, True)
+    assert found.first.choices == (4, 3)
+    assert [node for _, node in found.first.placed] == ["n20"]
+
+
+def test_members_of_a_gang_stay_together_on_every_way() -> None:
+    items = [pod_group(2, topology="zone"), *zones(2, 2, 2, 2)]
+    items += [entry for number in range(2) for entry in member(number, requests={"cpu": "3"})]
+    found = played(cluster(device_class(), *items, gates=IN_ZONES), 100)
+    assert found.all_ways
+    assert found.ways > 4
+    for play in (found.first, found.worst):
+        assert len({name[:2] for _, name in play.placed}) == 1
+        assert play.complete
+
+
+def test_a_domain_that_does_not_do_with_some_ties_leaves_the_others() -> None:
+    """The second member needs a special node: in the first zone there is one, which the first member may take by chance."""
+    items = [pod_group(2, topology="zone"), *zones(3, 2)]
+    for entry in items:
+        if entry["metadata"]["name"] in ("n01", "n10", "n11"):
+            entry["metadata"]["labels"]["special"] = ""
+    items += [*member(0, requests={"cpu": "5"}), *member(1, requests={"cpu": "5"}, nodeSelector={"special": ""})]
+    found = played(cluster(device_class(), *items, gates=IN_ZONES), 100)
+    assert found.all_ways
+    assert found.worst.complete
