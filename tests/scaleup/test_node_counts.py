@@ -117,3 +117,12 @@ def test_pods_of_which_nothing_is_known_are_left_out() -> None:
 
 def test_nothing_that_waits_needs_nothing() -> None:
     assert counted(template()).scheduler == 0
+
+
+def test_room_that_a_pod_keeps_by_its_nomination_counts_only_until_it_goes_elsewhere() -> None:
+    """It is nominated to n1, and can go to n2 alone; the other one can go to n1 alone."""
+    host = "kubernetes.io/hostname"
+    stale = {"phase": "Pending", "nominatedNodeName": "n1"}
+    kept = plain("b", "5", nodeSelector={host: "n2"}, status=stale)
+    found = counted(template(), node("n1"), node("n2"), plain("a", "5", nodeSelector={host: "n1"}), kept)
+    assert (found.nowhere, found.least, found.exact, found.scheduler) == ((), 0, True, 0)

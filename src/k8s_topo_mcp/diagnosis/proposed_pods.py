@@ -39,7 +39,7 @@ def propose_pods(view: ClusterView, documents: Sequence[Document]) -> ProposedPo
     if not owners and not given:
         if daemons:
             raise ManifestError(
-                f"manifest: {daemons[0].ref} runs one pod on each node, so that no node is added for it; give a Pod or a workload with replicas"
+                f"manifest: {daemons[0].ref} runs one pod on each node, and no node is added for it; give a Pod or replicas"
             )
         kinds = ", ".join(sorted({item.ref.kind for item in objects}))
         raise ManifestError(f"manifest: no pods in it ({kinds}); give a Pod or a workload. For a claim by itself call claim_feasibility.")

@@ -112,7 +112,8 @@ class _Player:
     def run(self) -> Play:
         waiting = list(self._entries)
         # What was refused comes up again when something was placed that may have opened a node.
-        again = self._placing.kinds.related or bool(self._placing.kinds.shared)
+        nominated = any(pod.nominated_node_name for entry in self._entries for pod in entry.pods)
+        again = self._placing.kinds.related or bool(self._placing.kinds.shared) or nominated
         while waiting and not self._unknown:
             before = len(self._placed)
             waiting = [entry for entry in waiting if not self._try(entry) and not self._unknown]

@@ -89,9 +89,13 @@ class Places:
         return self.entries[min(names, key=self._order)] if names else None
 
     def equally_good(self, pod: Pod | None = None) -> Sequence[str]:
-        """The nodes that come first: several if their scores are equal."""
+        """The nodes that come first: several if their scores are equal. The one that the pod is nominated to, if it fits there, before all
+        others (schedule_one.go, evaluateNominatedNode)."""
         if self.placement.pod_wide or not self._scores:
             return ()
+        nominated = (pod or self._pod).nominated_node_name
+        if nominated in self._scores:
+            return (nominated,)
         if len(self._scores) == 1:
             return tuple(self._scores)
         totals = self._compared(pod or self._pod)

@@ -70,6 +70,7 @@ class Mark:
     in_flight: frozenset[tuple[str, str]]
     edits: Mapping[tuple[type, tuple[str, str]], Edit]
     touched: frozenset[str]
+    released: frozenset[str]
     taken: Mapping[str, tuple[tuple[bool, Hashable], ...]]
     everywhere: bool
     moved: bool
@@ -107,6 +108,7 @@ class Placing:
         self._in_flight: set[tuple[str, str]] = set()
         self._edits: dict[tuple[type, tuple[str, str]], Edit] = {}
         self._touched: set[str] = set()
+        self._released: set[str] = set()
 
     def places(self, pod: Pod) -> Places:
         """Where the pod fits in the present state."""
@@ -118,8 +120,9 @@ class Placing:
             places = self._places[key] = Places(placement, pod, only, self._prefer, self._assumed, self._order)
             if not self.everywhere and not (self._moved and key[0] in self._looking):
                 places.stale |= self._touched & places.entries.keys()
+                places.stale |= self._released & placement.nodes.keys()
         if places.stale:
-            again = tuple(places.entries[name].node for name in sorted(places.stale))
+            again = tuple(places.placement.nodes[name].node for name in sorted(places.stale) if only is None or name in only)
             self.judged += len(again)
             places.update(place(self.view, self.current(pod), again, self._assumed))
         return places
@@ -132,11 +135,13 @@ class Placing:
 
     def _first_look(self, pod: Pod, only: frozenset[str] | None) -> Placement:
         """The pod on all nodes: as they were at the start, as long as what was taken since touches single nodes only."""
+        signature = self.kinds.signatures[id(pod)]
         if self.everywhere:
-            nodes = None if only is None else tuple(node for node in self.view.all(Node) if node.name in only)
+            known = self._known.get(signature)
+            names = (frozenset(known.nodes) if only is None else only & known.nodes.keys()) if known is not None else only
+            nodes = None if names is None else tuple(node for node in self.view.all(Node) if node.name in names)
             self.judged += self.view.count(Node) if nodes is None else len(nodes)
             return place(self.view, self.current(pod), nodes, self._assumed)
-        signature = self.kinds.signatures[id(pod)]
         if signature not in self._known:
             self.judged += self.start.count(Node)
             self._known[signature] = place(self.start, pod)
@@ -144,7 +149,11 @@ class Placing:
         if not self._moved or id(pod) not in self.kinds.looking or known.pod_wide:
             return known
         # Where others are decides: only nodes that refuse it for good needn't be asked again.
-        open_still = tuple(entry.node for name, entry in known.nodes.items() if (only is None or name in only) and not lasts(entry))
+        open_still = tuple(
+            entry.node
+            for name, entry in known.nodes.items()
+            if (only is None or name in only) and (not lasts(entry) or name in self._released)
+        )
         self.judged += len(open_still)
         now = place(self.view, self.current(pod), open_still, self._assumed)
         return replace(now, nodes={**known.nodes, **now.nodes})
@@ -167,6 +176,8 @@ class Placing:
             new.append(Replace(replace(self.current(pod), node_name=node)))
         else:
             self._assumed.take_node(pod, node)
+        if pod.nominated_node_name:
+            self._release(pod)
         if isinstance(here.outcome, Allocated):
             self.lucky |= here.outcome.order_dependent
             claims = _allocated(self.view, pod, placement, here.node, here.outcome)
@@ -185,6 +196,14 @@ class Placing:
             if node in places.entries:
                 places.stale.add(node)
         self.taken.setdefault(node, []).append((bool(claims), self.kinds.of_pod(pod)))
+
+    def _release(self, pod: Pod) -> None:
+        """Once the pod is assumed it isn't nominated any more (scheduler.go, assume): its room there is open to all again."""
+        self._released.add(pod.nominated_node_name)
+        self.view = self._assumed.view = self.view.with_edits(Replace(replace(self.current(pod), nominated_node_name="")))
+        for places in self._places.values():
+            if pod.nominated_node_name in places.placement.nodes:
+                places.stale.add(pod.nominated_node_name)
 
     def _hold(self, claim: ResourceClaim, node: str) -> list[Edit]:
         """The claim holds its devices; if others than this node see them, everything has to be judged again."""
@@ -212,6 +231,7 @@ class Placing:
             frozenset(self._in_flight),
             dict(self._edits),
             frozenset(self._touched),
+            frozenset(self._released),
             {node: tuple(kinds) for node, kinds in self.taken.items()},
             self.everywhere,
             self._moved,
@@ -224,7 +244,8 @@ class Placing:
             return
         self._assumed = mark.assumed.copy()
         self.view = mark.view
-        self._in_flight, self._edits, self._touched = set(mark.in_flight), dict(mark.edits), set(mark.touched)
+        self._in_flight, self._edits = set(mark.in_flight), dict(mark.edits)
+        self._touched, self._released = set(mark.touched), set(mark.released)
         self.taken = {node: list(kinds) for node, kinds in mark.taken.items()}
         self.everywhere, self._moved, self.lucky = mark.everywhere, mark.moved, mark.lucky
         self._places.clear()
