@@ -68,10 +68,9 @@ class Packing:
         found: dict[Hashable, _Kind] = {}
         for pod in pods:
             signature = kinds.signatures[id(pod)]
-            key = (signature, pod.namespace, tuple(sorted(pod.metadata.labels.items()))) if kinds.related else signature
-            if key not in found:
-                found[key] = _Kind([], known[signature])
-            found[key].pods.append(pod)
+            if signature not in found:
+                found[signature] = _Kind([], known[signature])
+            found[signature].pods.append(pod)
         free = _without_nominations(view, pods)
         kept = [node for name in {pod.nominated_node_name for pod in pods} if name and (node := view.get(Node, name)) is not None]
         for kind in found.values():
