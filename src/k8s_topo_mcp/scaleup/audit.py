@@ -17,10 +17,10 @@ from ..view.indices import pending_pods, slices_of_node
 from .autoscaler import Autoscaler
 from .demand import DeviceDemand, device_demand
 from .fit import Fit
+from .likeness import whole_pools
 from .node_group import NodeGroup
 from .obstacle import Obstacle
 from .obstacles import obstacles
-from .on_the_way import whole_pools
 
 LASTING = frozenset(
     """
@@ -115,7 +115,7 @@ def _unlike(view: ClusterView, group: NodeGroup, autoscaler: Autoscaler | None, 
     drivers: set[str] = set()
     for node in group.members:
         slices = slices_of_node(view, node.name)
-        if not whole_pools(slices):
+        if not whole_pools(slices, view.release):
             continue
         counts: Mapping[str, int] = {}
         for entry in slices:

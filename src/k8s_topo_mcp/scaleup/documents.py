@@ -132,7 +132,7 @@ def _template(cluster: ClusterView, node: Node, slices: tuple[ResourceSlice, ...
     facts += (
         Fact(f"devices of {driver}", "the file's ResourceSlices", "declared") for driver in sorted({entry.driver for entry in slices})
     )
-    if not whole(slices):
+    if not whole(slices, cluster.release):
         facts.append(Fact("devices", "the file's pools lack slices that they say they have", "declared"))
     return _on(cluster, NodeTemplate(node.name, node, slices, (), True, frozenset({*open_labels, HOSTNAME}), tuple(facts)))
 

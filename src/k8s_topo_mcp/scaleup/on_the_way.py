@@ -9,16 +9,16 @@ counted on.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..findings import Finding, finding
-from ..objects import Node, Pod, ResourceSlice, Taint
+from ..objects import Node, Pod, Taint
 from ..objects.autoscaler_status import GroupStatus
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .fit import Fit
+from .likeness import whole_pools
 from .node_counts import MOST_NODES
 from .node_group import NodeGroup
 from .obstacle import Obstacle
@@ -93,8 +93,8 @@ def _publishing(view: ClusterView, node: Node, age: str, templates: Sequence[Nod
     """A driver with fewer whole pools than on the template, or an extended resource that the template has and the node doesn't yet."""
     if not templates:
         return None
-    own = whole_pools(slices_of_node(view, node.name))
-    for driver, wanted in sorted(whole_pools(templates[0].slices).items()):
+    own = whole_pools(slices_of_node(view, node.name), view.release)
+    for driver, wanted in sorted(whole_pools(templates[0].slices, view.release).items()):
         if own.get(driver, 0) < wanted:
             found = finding("NODE_STILL_PUBLISHING", node.ref, "", node=node.name, driver=driver, age=age)
             return Young(node, found, f"time, or a repair of driver {driver} on {node.name}")
@@ -104,18 +104,6 @@ def _publishing(view: ClusterView, node: Node, age: str, templates: Sequence[Nod
             found = finding("NODE_STILL_PUBLISHING", node.ref, "status.allocatable", node=node.name, driver=name, age=age)
             return Young(node, found, f"time, or a repair of the device plugin of {name} on {node.name}")
     return None
-
-
-def whole_pools(slices: Iterable[ResourceSlice]) -> Mapping[str, int]:
-    """Whole pools by driver: as many slices of the newest generation as it announces (dra_processor.go getCompleteResourcePools)."""
-    pools: dict[tuple[str, str], list[ResourceSlice]] = {}
-    for entry in slices:
-        known = pools.setdefault((entry.driver, entry.pool), [])
-        if known and entry.generation > known[0].generation:
-            known.clear()
-        if not known or entry.generation == known[0].generation:
-            known.append(entry)
-    return Counter(driver for (driver, _), entries in pools.items() if len(entries) == entries[0].slice_count)
 
 
 def absorbed(

@@ -7,6 +7,7 @@ differ from node to node aren't copied, but named as unpredictable, or bound, si
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -114,15 +115,35 @@ def is_good(node: Node, passing: Passing) -> bool:
     return well and not any(passing.holds(node, taint) for taint in node.taints)
 
 
-def chosen(view: ClusterView, members: Sequence[Node]) -> Node:
-    """The member that the others are told by: a good one with whole pools, the newest of these."""
+def ranked(view: ClusterView, members: Sequence[Node]) -> list[Node]:
+    """The members, first the one that the others are told by: one that publishes all that the group's nodes do, good, with all of its
+    extended resources, the newest of these. A node whose drivers haven't come up yet is good before that."""
+    passing, usual = passing_taints(view), _usual(view, members)
 
-    passing = passing_taints(view)
+    def rank(node: Node) -> tuple[bool, bool, int, float, str]:
+        extended = sum(1 for name, amount in node.allocatable.items() if "/" in name and amount.value)
+        return _complete(view, node, usual), is_good(node, passing), extended, node.metadata.created or 0.0, node.name
 
-    def rank(node: Node) -> tuple[bool, bool, float, str]:
-        return is_good(node, passing), whole(slices_of_node(view, node.name)), node.metadata.created or 0.0, node.name
+    return sorted(members, key=rank, reverse=True)
 
-    return max(members, key=rank)
+
+def _usual(view: ClusterView, members: Sequence[Node]) -> frozenset[str]:
+    """The drivers that more than half of the members have which publish anything."""
+    published = [drivers for node in members if (drivers := {entry.driver for entry in slices_of_node(view, node.name)})]
+    counts = Counter(driver for drivers in published for driver in drivers)
+    return frozenset(driver for driver, count in counts.items() if 2 * count > len(published))
+
+
+def _complete(view: ClusterView, node: Node, usual: frozenset[str]) -> bool:
+    """Whether the node has whole pools only, of the usual drivers at least."""
+    slices = slices_of_node(view, node.name)
+    return usual <= {entry.driver for entry in slices} and whole(slices, view.release)
+
+
+def _new_slices(view: ClusterView, members: Sequence[Node], usual: frozenset[str]) -> tuple[ResourceSlice, ...] | None:
+    """What a new node would publish: as the first of the members does of which that is known, with the usual drivers."""
+    found = (new_slices(view, node) for node in members)
+    return next((slices for slices in found if slices is not None and usual <= {entry.driver for entry in slices}), None)
 
 
 def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemplate:
@@ -134,9 +155,11 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
     members
         At least one node. Those that aren't well count only where none is.
     """
-    base = chosen(view, members)
+    members = ranked(view, members)
+    base = members[0]
     passing = passing_taints(view)
-    alike = [node for node in members if is_good(node, passing)] or [base]
+    good, usual = [node for node in members if is_good(node, passing)], _usual(view, members)
+    alike = [node for node in good if _complete(view, node, usual)] or good or [base]
     labels, unpredictable = _labels(base, alike)
     node_name = f"new-{base.name}"
     taints = tuple(taint for taint in base.taints if not passing.holds(base, taint) and all(_has(other, taint) for other in alike))
@@ -148,7 +171,7 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
         provider_id="",
         conditions=(Condition("Ready", "True"),),
     )
-    found = new_slices(view, base)
+    found = _new_slices(view, members[:MOST_COMPARED], usual)
     some = alike[:: max(1, len(alike) // MOST_COMPARED)]
     slices = () if found is None else _slices(found, [slices_of_node(view, other.name) for other in some], base.name, node_name)
     daemons = daemons_on(view, node, base)
