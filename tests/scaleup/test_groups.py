@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from fault_injection.scenes.made_up import CLASSES
 from k8s_topo_mcp.objects import Pod, decode
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE, OWNER_KIND, OWNER_NAME
-from k8s_topo_mcp.scaleup.drivers import CLASSES
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, node_groups
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.template import added

@@ -18,18 +18,14 @@ from ..objects.autoscaler_status import GroupStatus
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .fit import Fit
-from .likeness import whole_pools
+from .likeness import CONDITION_TAINTS, whole_pools
 from .node_counts import MOST_NODES
 from .node_group import NodeGroup
 from .obstacle import Obstacle
+from .passing_taints import is_startup_taint
 from .settings import Settings
 from .simulation import simulate
 from .template import NodeTemplate
-
-STARTUP_PREFIXES = ("ignore-taint.cluster-autoscaler.kubernetes.io/", "startup-taint.cluster-autoscaler.kubernetes.io/")
-CONDITION_PREFIX = "node.kubernetes.io/"
-NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
-
 
 MOST_PLAYED = 20
 """More pods than that aren't played: each has to be placed anew on all nodes after every one before it."""
@@ -71,17 +67,11 @@ def young_nodes(view: ClusterView, group: NodeGroup, settings: Settings) -> tupl
     return tuple(found)
 
 
-def is_startup_taint(taint: Taint, settings: Settings) -> bool:
-    """Whether a taint is declared as one of start-up: by its key, or its prefix (taints.go IsStartupTaint)."""
-    declared = {*settings.all("startup-taint"), *settings.all("ignore-taint")}
-    return taint.key in declared or taint.key.startswith((*STARTUP_PREFIXES, *settings.all("startup-taint-prefix")))
-
-
 def _starting(node: Node, age: str, settings: Settings) -> Young | None:
     taint = next((entry for entry in node.taints if is_startup_taint(entry, settings)), None)
     if taint is None and not node.is_ready and node.condition("Ready") is not None:
         taint = next(
-            (entry for entry in node.taints if entry.key.startswith(CONDITION_PREFIX)), Taint("node.kubernetes.io/not-ready", "", "")
+            (entry for entry in node.taints if entry.key.startswith(CONDITION_TAINTS)), Taint("node.kubernetes.io/not-ready", "", "")
         )
     if taint is None:
         return None

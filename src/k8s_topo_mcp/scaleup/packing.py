@@ -19,9 +19,9 @@ from ..scheduling import node_ports, node_resources_fit
 from ..scheduling.dynamic_resources import DeviceState, problem_of
 from ..scheduling.node_info import NodeInfo, effective_requests, info_of, node_info
 from ..scheduling.placement import Placement, place, target
-from ..scheduling.placing import Kinds, Known, lasts
+from ..scheduling.placing import Kinds, Known, lasts, unallocated
 from ..view import ClusterView, Replace
-from ..view.indices import claims_of, nodes_nominated
+from ..view.indices import nodes_nominated
 from .conflicts import Conflicts
 
 Answer = Literal["yes", "no", "not decided"]
@@ -259,15 +259,11 @@ def _claims(view: ClusterView, pod: Pod, devices: DeviceState, node: Node, place
     problem = devices.problem_on(node)
     if problem is None:
         return {}
-    own = _own_claims(view, pod)
+    own = unallocated(view, pod)
     return {
         (own[number].key if number < len(own) else (place, str(number))): (own[number] if number < len(own) else claim)
         for number, claim in enumerate(problem.claims)
     }
-
-
-def _own_claims(view: ClusterView, pod: Pod) -> list[ResourceClaim]:
-    return [entry.claim for entry in claims_of(view, pod) if entry.needed and entry.claim is not None and entry.claim.allocation is None]
 
 
 def _without_nominations(view: ClusterView, pods: Sequence[Pod]) -> ClusterView:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
-from ..objects import AttributeBinding, Condition, Deployment, Device, Metadata, Node, NodePool, ResourceSlice, Taint
-from ..objects.karpenter import NODE_POOL_LABEL
+from ..objects import AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .daemons import daemons_on
-from .likeness import CONDITION_TAINTS, new_slices, whole
+from .likeness import new_slices, whole
+from .passing_taints import Passing, passing_taints
 from .place_labels import ATTRIBUTES, LEVELS
 from .template import HOSTNAME, Fact, NodeTemplate, renamed
 
@@ -40,20 +40,6 @@ _STATE_LABELS = frozenset(
 )
 """What a node carries for what runs on it, or once it is ready: a new one comes without."""
 
-_PASSING_TAINTS = (
-    CONDITION_TAINTS,
-    "node.cloudprovider.kubernetes.io/",
-    "ToBeDeletedByClusterAutoscaler",
-    "DeletionCandidateOfClusterAutoscaler",
-    "startup-taint.cluster-autoscaler.kubernetes.io/",
-    "ignore-taint.cluster-autoscaler.kubernetes.io/",
-    "status-taint.cluster-autoscaler.kubernetes.io/",
-    "karpenter.sh/",
-    "readiness.k8s.io/",
-)
-"""Beginnings of taints of a condition, a deletion, a start (cluster-autoscaler utils/taints/taints.go, karpenter pkg/apis/v1/taints.go,
-node-readiness-controller)."""
-
 _IDENTITIES = frozenset(
     "uuid parentuuid serial serialnumber mac guid nodeguid portguid sysimageguid uniqueid chipid sid ipv4 ipv6 hostname instanceid".split()
 )
@@ -69,44 +55,6 @@ MOST_COMPARED = 16
 
 DeviceKey: TypeAlias = tuple[str, str]
 """driver, device"""
-
-
-@dataclass(frozen=True, slots=True)
-class Passing:
-    """Taints that go by themselves: those of the table, and what this cluster's autoscalers are told of. `by_pool`: by NodePool."""
-
-    keys: frozenset[str]
-    prefixes: tuple[str, ...]
-    by_pool: Mapping[str, frozenset[str]]
-
-    def holds(self, node: Node, taint: Taint) -> bool:
-        """Whether this taint of this node is one."""
-        own = self.by_pool.get(node.metadata.labels.get(NODE_POOL_LABEL, ""), frozenset[str]())
-        return taint.key.startswith(self.prefixes) or taint.key in self.keys or taint.key in own
-
-
-_FLAGS = {"startup-taint", "ignore-taint", "status-taint"}
-"""Flags of Cluster Autoscaler that name such a taint; with -prefix, how some begin."""
-
-
-def passing_taints(view: ClusterView) -> Passing:
-    """Which taints go by themselves here."""
-    return view.memo("passing taints", lambda: _passing_taints(view))
-
-
-def _passing_taints(view: ClusterView) -> Passing:
-    keys: set[str] = set()
-    prefixes: list[str] = list(_PASSING_TAINTS)
-    for entry in view.all(Deployment):
-        for word in () if entry.autoscaler is None else entry.autoscaler.words:
-            flag, _, value = word.removeprefix("--").partition("=")
-            key = value.partition("=")[0].partition(":")[0]
-            if key and flag in _FLAGS:
-                keys.add(key)
-            elif key and flag.removesuffix("-prefix") in _FLAGS:
-                prefixes.append(key)
-    pools = {pool.name: frozenset(taint.key for taint in pool.spec.startup_taints) for pool in view.all(NodePool)}
-    return Passing(frozenset(keys), tuple(prefixes), pools)
 
 
 def is_good(node: Node, passing: Passing) -> bool:

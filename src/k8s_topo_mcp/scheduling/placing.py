@@ -293,12 +293,17 @@ def _allocated(view: ClusterView, pod: Pod, placement: Placement, node: Node, ou
     """The pod's own claims with what they get. The placement may be that of another pod that asks the same."""
     problem = placement.devices.problem_on(node)
     assert problem is not None
-    own = [entry.claim for entry in claims_of(view, pod) if entry.needed and entry.claim is not None and entry.claim.allocation is None]
+    own = unallocated(view, pod)
     found: list[ResourceClaim] = []
     for number, (asked, allocation) in enumerate(zip(problem.claims, outcome.allocations, strict=True)):
         claim = own[number] if number < len(own) else _made_for(pod, asked)
         found.append(replace(claim, allocation=allocation))
     return found
+
+
+def unallocated(view: ClusterView, pod: Pod) -> list[ResourceClaim]:
+    """The pod's claims that are to be allocated: the first ones of its problem, before what the scheduler makes for it."""
+    return [entry.claim for entry in claims_of(view, pod) if entry.needed and entry.claim is not None and entry.claim.allocation is None]
 
 
 def _made_for(pod: Pod, claim: ResourceClaim) -> ResourceClaim:
