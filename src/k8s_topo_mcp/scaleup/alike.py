@@ -114,7 +114,9 @@ def _usable(entry: ResourceSlice, node: Node) -> Hashable:
 
 def _history(placing: Placing, name: str) -> Hashable:
     """What was put on the node: where devices were given the order counts too."""
-    taken = placing.taken.get(name, ())
+    taken = placing.taken.get(name)
+    if not taken:
+        return None
     return tuple(kind for devices, kind in taken if devices), frozenset(Counter(kind for devices, kind in taken if not devices).items())
 
 
