@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from k8s_topo_mcp.scaleup.node_counts import first_looks
 from k8s_topo_mcp.scaleup.queue import queue_of
 from k8s_topo_mcp.scaleup.replay import Plays, play_all
 from k8s_topo_mcp.scheduling.placing import Kinds
 from k8s_topo_mcp.view import ClusterView
 
-from ..diagnosis.clusters import Item, cluster, device_class, node
+from ..diagnosis.clusters import Item, claim, cluster, device_class, gpus, match, node, pod, pool, request
 from ..diagnosis.gangs import ON, member, pod_group
 from .templates import pods
 
@@ -60,3 +63,34 @@ def test_a_domain_that_does_not_do_with_some_ties_leaves_the_others() -> None:
     found = played(cluster(device_class(), *items, gates=IN_ZONES), 100)
     assert found.all_ways
     assert found.worst.complete
+
+
+ASKS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5), st.booleans()), min_size=1, max_size=5)
+
+
+@given(ASKS, st.lists(st.integers(2, 5), min_size=1, max_size=3))
+@settings(max_examples=30, deadline=None)
+def test_what_is_kept_of_earlier_plays_changes_nothing(asked: list[tuple[int, int, bool]], devices: list[int]) -> None:
+    """Each pod wants so many devices and cpus, on one NUMA node or anywhere; each play by itself, and all with what the others left."""
+    items: list[Item] = [device_class()]
+    for number, count in enumerate(devices):
+        name = f"n{number}"
+        items += [node(name, labels={"own": name}), pool(gpus(count, STD__numaNode=lambda at: at % 2), name)]
+    for number, (count, cpu, together) in enumerate(asked):
+        constraints = [match("resource.kubernetes.io/numaNode")] if together else None
+        items += [claim(f"c{number}", request("r", count), constraints=constraints)]
+        items += [pod(f"p{number}", (f"c{number}",), requests={"cpu": str(cpu)})]
+    view = cluster(*items)
+    waiting = pods(view)
+    entries, kinds = queue_of(view, waiting), Kinds.of(view, waiting)
+
+    def told(plays: Plays) -> object:
+        return [([(one.name, on) for one, on in play.placed], play.choices) for play in (plays.first, plays.worst)], plays.ways
+
+    def play(kinds: Kinds) -> object:
+        return told(play_all(view, entries, kinds, first_looks(view, waiting, kinds), {}, 12))
+
+    cold = play(kinds)
+    assert play(kinds) == cold == play(Kinds.of(view, waiting))
+    first = told(play_all(view, entries, Kinds.of(view, waiting), {}, {}, 1))
+    assert first == told(play_all(view, entries, kinds, first_looks(view, waiting, kinds), {}, 1))
