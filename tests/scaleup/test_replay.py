@@ -5,9 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from k8s_topo_mcp.objects import ResourceClaim
 from k8s_topo_mcp.scaleup.node_counts import first_looks
 from k8s_topo_mcp.scaleup.queue import queue_of
 from k8s_topo_mcp.scaleup.replay import Plays, play_all
+from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.scheduling.placing import Kinds
 from k8s_topo_mcp.view import ClusterView
 
@@ -70,7 +72,9 @@ ASKS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5), st.booleans()), 
 
 @given(ASKS, st.lists(st.integers(2, 5), min_size=1, max_size=3))
 @settings(max_examples=30, deadline=None)
-def test_what_is_kept_of_earlier_plays_changes_nothing(asked: list[tuple[int, int, bool]], devices: list[int]) -> None:
+def test_what_is_kept_of_earlier_plays_changes_nothing_and_no_play_takes_more_than_there_is(
+    asked: list[tuple[int, int, bool]], devices: list[int]
+) -> None:
     """Each pod wants so many devices and cpus, on one NUMA node or anywhere; each play by itself, and all with what the others left."""
     items: list[Item] = [device_class()]
     for number, count in enumerate(devices):
@@ -92,5 +96,12 @@ def test_what_is_kept_of_earlier_plays_changes_nothing(asked: list[tuple[int, in
 
     cold = play(kinds)
     assert play(kinds) == cold == play(Kinds.of(view, waiting))
-    first = told(play_all(view, entries, Kinds.of(view, waiting), {}, {}, 1))
-    assert first == told(play_all(view, entries, kinds, first_looks(view, waiting, kinds), {}, 1))
+    plays = play_all(view, entries, kinds, first_looks(view, waiting, kinds), {}, 12)
+    for one in (plays.first, plays.worst):
+        end = view.with_edits(*one.edits)
+        held = [result.id for each in end.all(ResourceClaim) if each.allocation for result in each.allocation.results]
+        assert len(held) == len(set(held)) == sum(asked[int(placed.name[1:])][0] for placed, _ in one.placed)
+        for number in range(len(devices)):
+            assert sum(asked[int(placed.name[1:])][1] for placed, on in one.placed if on == f"n{number}") <= 8
+        for left, _ in one.left:
+            assert not place(end, left).fitting
