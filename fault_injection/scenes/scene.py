@@ -17,9 +17,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from k8s_topo_mcp.scaleup.drivers import CLASSES, Filled, Published, in_slices, publish
+from k8s_topo_mcp.scaleup.drivers import Published, in_slices, publish
 from k8s_topo_mcp.scaleup.shapes import catalogue, not_known, partitions
 
+from .made_up import CLASSES, Filled
 from .names import Names
 
 Object = dict[str, Any]

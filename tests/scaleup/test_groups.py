@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.objects import Pod
+from fault_injection.scenes.made_up import CLASSES
+from k8s_topo_mcp.objects import Pod, decode
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE, OWNER_KIND, OWNER_NAME
-from k8s_topo_mcp.scaleup.drivers import CLASSES
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, node_groups
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.template import added
@@ -372,3 +372,15 @@ def test_nodes_of_one_type_that_publish_different_devices_are_kinds_of_their_own
         ("machine type", "x9 like c", 1),
         ("machine type", "y1", 1),
     ]
+
+
+def test_a_new_node_that_publishes_nothing_yet_is_of_the_kind_that_its_type_has() -> None:
+    moment = 1_796_000_000.0
+    items = [node("a", {TYPE: "x9"}), pair("a"), node("b", {TYPE: "x9"}, created="2026-11-30T00:45:00Z")]
+    objects = [found for entry in items if (found := decode(entry)) is not None]
+
+    def kinds(now: float) -> list[tuple[str, int]]:
+        return [(group.name, len(group.members)) for group in node_groups(ClusterView(objects, now=now))]
+
+    assert kinds(moment) == [("x9", 2)]
+    assert kinds(moment + 86_400) == [("x9 like a", 1), ("x9 like b", 1)]

@@ -8,7 +8,6 @@ from typing import Any
 from k8s_topo_mcp.objects import Metadata, Pod
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
-from k8s_topo_mcp.scaleup.obstacle import would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
 from tests.diagnosis.clusters import Item, cluster, pod
 from tests.diagnosis.layers.objects import cluster_queue, local_queue, queued, quota
@@ -96,11 +95,3 @@ def test_a_zone_that_is_known_only_once_the_node_is_there_decides_nothing() -> N
     vague = replace(template(view, "n1"), unpredictable=frozenset({ZONE}))
     waiting = [entry for entry in view.all(Pod) if entry.is_pending]
     assert codes(obstacles(view, autoscalers(view)[0], group(view, templates=(vague,)), waiting, (Fit("t", 1),))) == []
-
-
-def test_without_a_simulation_a_selector_on_such_a_label_is_unknown() -> None:
-    view = cluster(ready("n1"), *BUSY[1:], *asking(nodeSelector={ZONE: "a"}), *ALIVE)
-    vague = replace(template(view, "n1"), unpredictable=frozenset({ZONE}))
-    waiting = [entry for entry in view.all(Pod) if entry.is_pending]
-    found = obstacles(view, autoscalers(view)[0], group(view, templates=(vague,)), waiting)
-    assert (codes(found), would_act(found)) == (["LABEL_NOT_PREDICTABLE"], "unknown")

@@ -163,3 +163,12 @@ def test_pods_of_different_kinds_need_at_least_one_node() -> None:
     assert at_least(view, pods(view), template()) == 1
     alike = cluster(device_class(), plain("a", "7"), plain("b", "7"))
     assert at_least(alike, pods(alike), template()) == 2
+
+
+def test_room_that_a_pod_keeps_by_its_nomination_counts_only_until_it_goes_elsewhere() -> None:
+    """It is nominated to n1, and can go to n2 alone; the other one can go to n1 alone."""
+    host = "kubernetes.io/hostname"
+    stale = {"phase": "Pending", "nominatedNodeName": "n1"}
+    kept = plain("b", "5", nodeSelector={host: "n2"}, status=stale)
+    found = counted(template(), node("n1"), node("n2"), plain("a", "5", nodeSelector={host: "n1"}), kept)
+    assert (found.nowhere, found.least, found.exact, found.scheduler) == ((), 0, True, 0)

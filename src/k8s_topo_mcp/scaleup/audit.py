@@ -17,15 +17,15 @@ from ..view.indices import pending_pods, slices_of_node
 from .autoscaler import Autoscaler
 from .demand import DeviceDemand, device_demand
 from .fit import Fit
+from .likeness import whole_pools
 from .node_group import NodeGroup
 from .obstacle import Obstacle
 from .obstacles import obstacles
-from .on_the_way import whole_pools
 
 LASTING = frozenset(
     """
     NO_AUTOSCALER AUTOSCALER_DOWN NO_NODE_GROUP GROUP_NOT_WATCHED GROUP_NODES_DIFFER GROUP_WITHOUT_MODEL
-    CLAIMS_IGNORED CLAIM_FEATURE_IGNORED NO_DEVICE_MODEL DEVICE_MODEL_UNUSABLE NEW_NODE_REFUSED FIT_UNKNOWN LABEL_NOT_PREDICTABLE
+    CLAIMS_IGNORED CLAIM_FEATURE_IGNORED NO_DEVICE_MODEL DEVICE_MODEL_UNUSABLE NEW_NODE_REFUSED FIT_UNKNOWN
     VOLUME_ELSEWHERE STARTUP_TAINT_UNDECLARED
     AUTOSCALER_SKIPS_PRIORITY AUTOSCALER_SKIPS_SCHEDULER AUTOSCALER_SKIPS_AVOIDING AUTOSCALER_SKIPS_DAEMON
     PROVISIONING_REQUESTS_OFF PROVISIONING_CLASS_UNSERVED PROVISIONING_REQUEST_MISSING
@@ -115,7 +115,7 @@ def _unlike(view: ClusterView, group: NodeGroup, autoscaler: Autoscaler | None, 
     drivers: set[str] = set()
     for node in group.members:
         slices = slices_of_node(view, node.name)
-        if not whole_pools(slices):
+        if not whole_pools(slices, view.release):
             continue
         counts: Mapping[str, int] = {}
         for entry in slices:

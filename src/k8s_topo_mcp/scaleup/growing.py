@@ -19,7 +19,7 @@ from .events import newest_on_pod, with_reason
 from .fit import Fit
 from .node_group import NodeGroup
 from .obstacle import Certainty, Obstacle, certainty_of
-from .on_the_way import is_startup_taint
+from .passing_taints import is_startup_taint
 from .settings import Setting, Settings
 
 LIMITS = {"cpu": ("cores-total", 1), "memory": ("memory-total", 2**30)}

@@ -20,7 +20,7 @@ from .claims_ignored import claims_ignored, feature_ignored
 from .empty_groups import unknown_devices, unusable_devices
 from .fit import Fit
 from .held_before import held_before
-from .misfits import all_of, not_predictable, refused, volume_elsewhere, without_model
+from .misfits import all_of, refused, volume_elsewhere, without_model
 from .node_group import NodeGroup
 from .obstacle import Obstacle
 from .passing_over import (
@@ -187,7 +187,7 @@ def _karpenter(
 
 
 def _on_a_new_node(group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]) -> Iterator[Obstacle]:
-    """What the simulation says; without one, whether it would have to say that it can't know."""
+    """What the simulation says, or that there is nothing to simulate."""
     if not group.templates:
         yield from without_model(group, pods)
-    yield from refused(group, pods, fits) if fits else concerning(pods, not_predictable(group.templates))
+    yield from refused(group, pods, fits)

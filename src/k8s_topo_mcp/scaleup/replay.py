@@ -122,6 +122,7 @@ class _Player:
         self._alike = alike
         self._path = path
         self._choices: list[int] = []
+        self._trying = False
         self._placing = Placing(view, pods, known=known, kinds=kinds, choose=self._choose)
         self._placed: dict[tuple[str, str], tuple[Pod, str]] = {}
         self._last: dict[tuple[str, str], Placement | None] = {}
@@ -131,7 +132,8 @@ class _Player:
     def run(self) -> Play:
         waiting = list(self._entries)
         # What was refused comes up again when something was placed that may have opened a node.
-        again = self._placing.kinds.related or bool(self._placing.kinds.shared)
+        nominated = any(pod.nominated_node_name for entry in self._entries for pod in entry.pods)
+        again = self._placing.kinds.related or bool(self._placing.kinds.shared) or nominated
         while waiting and not self._unknown:
             before = len(self._placed)
             waiting = [entry for entry in waiting if not self._try(entry) and not self._unknown]
@@ -199,24 +201,30 @@ class _Player:
 
     def _in_domains(self, gang: Gang, waiting: Sequence[Pod], mark: Mark) -> Attempt | None:
         """Each domain of the topology constraint by itself. Which of those that do is taken depends on scores that aren't modelled, so that
-        it counts as a tie."""
+        it counts as a tie; the ties inside it come after that one. Trials of domains take the first of equal nodes, on every way."""
         found = domains(self._placing.view, gang)
         if isinstance(found, str) or not found:
             return None
         starting: list[tuple[Node, ...]] = []
         best: Attempt | None = None
-        choices = len(self._choices)
+        self._trying = True
         for nodes in found.values():
             made = self._within(nodes, gang, waiting)
             self._placing.back_to(mark)
-            del self._choices[choices:]
             if made.starts:
                 starting.append(nodes)
             if best is None or made.scheduled > best.scheduled:
                 best = made
+        self._trying = False
         if not starting:
             return best
-        return self._within(starting[self._decide(len(starting))], gang, waiting)
+        chosen = self._decide(len(starting))
+        for nodes in (starting[chosen], *starting[:chosen], *starting[chosen + 1 :]):
+            best = self._within(nodes, gang, waiting)
+            if best.starts:
+                break
+            self._placing.back_to(mark)  # with these ties it doesn't do, so that another one is taken
+        return best
 
     def _within(self, nodes: Sequence[Node], gang: Gang, waiting: Sequence[Pod]) -> Attempt:
         self._placing.within = frozenset(node.name for node in nodes)
@@ -236,7 +244,7 @@ class _Player:
         return places.entries[chosen[0]]
 
     def _decide(self, of: int) -> int:
-        if of < 2:
+        if of < 2 or self._trying:
             return 0
         turn = len(self._choices)
         self._choices.append(of)
