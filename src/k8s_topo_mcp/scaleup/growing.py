@@ -20,7 +20,7 @@ from .fit import Fit
 from .node_group import NodeGroup
 from .obstacle import Certainty, Obstacle, certainty_of
 from .on_the_way import is_startup_taint
-from .settings import Setting, Settings
+from .settings import Setting, Settings, whole_number
 
 LIMITS = {"cpu": ("cores-total", 1), "memory": ("memory-total", 2**30)}
 """Flags with a limit of the whole cluster, "least:most", and the unit of their numbers."""
@@ -29,7 +29,7 @@ LONGEST_BACKOFF = 1800.0
 """Seconds: --max-node-group-backoff-duration's default."""
 
 _LOOKS_PASSING = re.compile(r"not-?ready|uninitialized|startup|start-up|agent|readiness|initializ", re.IGNORECASE)
-_NODES_FLAG = re.compile(r"(\d+):(\d+):(.+)")
+_NODES_FLAG = re.compile(r"([0-9]+):([0-9]+):(.+)")
 
 
 def cluster_wide(said: ClusterAutoscalerStatus | None, pods: int) -> Iterator[Obstacle]:
@@ -126,7 +126,7 @@ def _by_flag(group: str, settings: Settings) -> int | None:
     for value in settings.all("nodes"):
         found = _NODES_FLAG.match(value)
         if found is not None and found.group(3) == group:
-            return int(found.group(2))
+            return whole_number(found.group(2))
     return None
 
 
@@ -173,8 +173,8 @@ def undeclared_taints(group: NodeGroup, settings: Settings, pods: Sequence[Pod],
 
 
 def _most(given: Setting, unit: int) -> Quantity | None:
-    most = given.value.partition(":")[2]
-    return Quantity.parse(str(int(most) * unit)) if most.isascii() and most.isdigit() else None
+    most = whole_number(given.value.partition(":")[2])
+    return None if most is None else Quantity.of(most * unit)
 
 
 def _age(view: ClusterView, moment: float | None) -> str:

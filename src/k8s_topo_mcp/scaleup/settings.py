@@ -13,8 +13,11 @@ from typing import Literal
 
 Basis = Literal["observed", "default", "assumed"]
 
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST = 2**63 / 1e9
+"""Seconds: a duration is an int64 of nanoseconds."""
+_WHOLE = re.compile(r"[+-]?[0-9]{1,25}")
 _WORDS = re.compile(r"-{1,2}([A-Za-z][\w.-]*)(?:=(.*))?\Z", re.DOTALL)
 
 
@@ -33,8 +36,8 @@ class Setting:
 
     @property
     def number(self) -> int | None:
-        """Its value as an integer; None where it is none."""
-        return int(self.value) if re.fullmatch(r"[+-]?\d+", self.value) else None
+        """Its value as an integer; None where it is none, or is outside int64."""
+        return whole_number(self.value)
 
     @property
     def seconds(self) -> float | None:
@@ -42,8 +45,14 @@ class Setting:
         return seconds(self.value)
 
 
+def whole_number(text: str) -> int | None:
+    """An integer in digits; None where it is none, or is outside int64 (Go strconv.ParseInt)."""
+    number = int(text) if _WHOLE.fullmatch(text) else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
 def seconds(text: str) -> float | None:
-    """A duration ("1m30s") in seconds; None where it is none (Go time.ParseDuration)."""
+    """A duration ("1m30s") in seconds; None where it is none, or is longer than int64 nanoseconds (Go time.ParseDuration)."""
     body = text.removeprefix("+").removeprefix("-")
     if body == "0":
         return 0.0
@@ -51,6 +60,8 @@ def seconds(text: str) -> float | None:
     if not parts or "".join(f"{number}{unit}" for number, unit in parts) != body:
         return None
     total = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if total >= _LONGEST:
+        return None
     return -total if text.startswith("-") else total
 
 
