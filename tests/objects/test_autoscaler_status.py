@@ -104,6 +104,9 @@ def test_written_anew_names_and_messages_are_others() -> None:
     assert [group.name for group in read_status(text).groups] == ["alias of 8", "alias of 27"]
 
 
+TAGGED = ("!!bool foo", "!!timestamp foo", "!!int ''", "!!float foo", "!!set [a]", "!!python/object:os.system x", "! x", "!own [1]")
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -112,6 +115,11 @@ def test_written_anew_names_and_messages_are_others() -> None:
         ("a: [1", "it is neither YAML nor the older text"),
         ("time: &a x\nnodeGroups: [*a, *a]", "it is YAML with aliases"),
         ("[1, 2]", "it is neither YAML of a status nor the older text"),
+        *((f"nodeGroups: []\ntime: {value}", "it is YAML with tags") for value in TAGGED),
+        ("nodeGroups: " + "[" * 100 + "]" * 100, "it is YAML of more than 32 levels"),
+        ("nodeGroups: " + "[" * 100_000 + "]" * 100_000, "it is neither YAML nor the older text"),
+        ("nodeGroups: " + "{a: " * 100 + "}" * 100, "it is YAML of more than 32 levels"),
+        ("a: 1\n---\nb: 2", "it is neither YAML nor the older text"),
         ("time: x" + " " * (1 << 20), "it is larger than a ConfigMap can be"),
     ],
 )
@@ -125,6 +133,28 @@ def test_odd_values_inside_are_left_out() -> None:
     said = read_status("time: never\nnodeGroups:\n- 5\n- {name: [a], health: {minSize: -1, maxSize: many, nodeCounts: 3}}\n")
     assert said.written is None
     assert [(group.name, group.min_size, group.max_size) for group in said.groups] == [("", None, None)]
+
+
+ODD = (
+    "9" * 5000,
+    "1" + ":59" * 5000,
+    "0x_",
+    "=",
+    "2026-13-45",
+    "0001-01-01T00:00:00+23:59",
+    "1e999999",
+    ".inf",
+    "~",
+    "{? [a] : b}",
+    "true",
+)
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_no_value_of_yaml_ends_the_reading(value: str) -> None:
+    said = read_status(f"time: {value}\nautoscalerStatus: Running\nnodeGroups: [{{name: g, health: {{minSize: {value}, maxSize: 7}}}}]\n")
+    assert (said.state, said.written) == ("Running", None)
+    assert [(group.name, group.min_size, group.max_size) for group in said.groups] == [("g", None, 7)]
 
 
 def test_of_another_config_map_nothing_is_read() -> None:
