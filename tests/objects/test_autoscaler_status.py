@@ -9,6 +9,7 @@ import pytest
 from k8s_topo_mcp.objects import ClusterAutoscalerStatus, DecodeError, decode
 from k8s_topo_mcp.objects.autoscaler_status import read_status, written_anew
 from k8s_topo_mcp.objects.decoding import parse_time
+from k8s_topo_mcp.sources.snapshot.fields import kept
 
 YAML = """\
 time: "2026-11-29 04:28:19.546750398 +0000 UTC"
@@ -167,3 +168,31 @@ def test_a_status_that_is_no_text_is_refused() -> None:
         decode(config_map(["x"]))
     with pytest.raises(DecodeError, match=r"data: must be an object"):
         decode({**config_map(""), "data": "x"})
+
+
+SECRETS = ("# SECRET in a comment\n", "secret: SECRET\n", "SECRET: {SECRET: [SECRET]}\n")
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("namespace", ["kube-system", "tenant"])
+def test_a_snapshot_holds_what_is_read_of_it_and_nothing_else(secret: str, namespace: str) -> None:
+    item = config_map(secret + YAML.replace("- name: gpu-pool", "- secret: SECRET\n  name: gpu-pool"))
+    item["metadata"]["namespace"] = namespace
+    item["data"]["other"] = "SECRET"
+    left = kept(item)
+    assert left is not None
+    assert "SECRET" not in str(left)
+    one, other = decode(item), decode(left)
+    assert isinstance(one, ClusterAutoscalerStatus)
+    assert isinstance(other, ClusterAutoscalerStatus)
+    assert one.said == other.said
+
+
+@pytest.mark.parametrize("text", ["SECRET", "password: SECRET", "Cluster-autoscaler status at SECRET:\nSECRET\n  SECRET: x\n", "SECRET: ["])
+def test_of_a_text_in_neither_form_a_snapshot_holds_nothing(text: str) -> None:
+    assert "SECRET" not in str(kept(config_map(text)))
+
+
+def test_written_anew_an_error_without_a_code_keeps_its_message() -> None:
+    text = "nodeGroups: [{name: g, scaleUp: {status: Backoff, backoffInfo: {errorMessage: no machines}}}]"
+    assert read_status(written_anew(text, str, str)) == read_status(text)

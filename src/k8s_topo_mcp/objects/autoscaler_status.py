@@ -248,8 +248,16 @@ def _of_yaml(source: Json) -> StatusText:
         _word(source, "message"),
         _time(source.get("time")),
         _group(object_at(source, "clusterWide")),
-        tuple(_group(cast(Json, entry)) for entry in groups if isinstance(entry, dict)),
+        _by_name(_group(cast(Json, entry)) for entry in groups if isinstance(entry, dict)),
     )
+
+
+def _by_name(groups: Iterable[GroupStatus]) -> tuple[GroupStatus, ...]:
+    """Of several groups with one name the first: no two of one Cluster Autoscaler have the same."""
+    found: dict[str, GroupStatus] = {}
+    for group in groups:
+        found.setdefault(group.name, group)
+    return tuple(found.values())
 
 
 # --- lines for people -------------------------------------------------------------------------------------------------------------
@@ -274,7 +282,7 @@ def _lines(text: str) -> StatusText:
         else:
             found[-1] = _with_time(found[-1], part, key, _time(rest))
     running = any(entry.health for entry in found)
-    return StatusText("Running" if running else "Initializing", "", _time(head), found[0], tuple(found[1:]))
+    return StatusText("Running" if running else "Initializing", "", _time(head), found[0], _by_name(found[1:]))
 
 
 def _with_line(group: GroupStatus, part: str, rest: str) -> GroupStatus:
@@ -328,7 +336,7 @@ def written_anew(text: str, name: Callable[[str], str], message: Callable[[str],
         return ""
 
     def activity(entry: Activity) -> dict[str, Any]:
-        error = {"errorCode": entry.error_code, "errorMessage": message(entry.error_message)} if entry.error_code else {}
+        error = _filled({"errorCode": entry.error_code, "errorMessage": message(entry.error_message) if entry.error_message else ""})
         return _filled({"status": entry.status, "backoffInfo": error, "lastProbeTime": entry.probed, "lastTransitionTime": entry.changed})
 
     def group(entry: GroupStatus) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
+from ...objects.autoscaler_status import written_anew
+
 Json = Mapping[str, Any]
 
 Role = Literal[
@@ -113,8 +115,8 @@ _MISSING: Any = object()
 
 
 def as_is(role: Role, detail: str, text: str) -> str:
-    """The text as it stands."""
-    return text
+    """The text as it stands; of a status, which is one long text that anybody may have written, only what is read of it."""
+    return written_anew(text, str, str) if role == "status" else text
 
 
 def copied(source: Json, shape: Fields, rewrite: Rewrite = as_is) -> dict[str, Any]:
