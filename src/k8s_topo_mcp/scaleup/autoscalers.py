@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from ..objects import ClusterAutoscalerStatus, Deployment, Event, Lease, Node, NodePool, SemVer
+from ..objects.autoscaler_status import STATUS_NAMESPACE
 from ..view import ClusterView
 from ..view.leases import is_live, read_at
 from .autoscaler import Autoscaler, Kind, Sign, State
@@ -26,6 +27,8 @@ OWN_REASONS = frozenset({"TriggeredScaleUp", "NotTriggerScaleUp", "ScaledUpGroup
 
 _TAG = re.compile(r":v?(\d+(?:\.\d+){1,2}[^/@]*)(?:@|\Z)")
 
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+
 CLOUDS = (("cloud.google.com/gke-nodepool", "GKE"), ("kubernetes.azure.com/cluster", "AKS"), ("eks.amazonaws.com/nodegroup", "EKS"))
 NODE_CLASSES = {"NodeClass": "EKS Auto Mode", "AKSNodeClass": "AKS"}
 """Who runs a Karpenter that shows no Deployment, by the kind of node class that its NodePools name."""
@@ -37,7 +40,7 @@ def autoscalers(view: ClusterView) -> tuple[Autoscaler, ...]:
 
 
 def _of_kind(view: ClusterView, kind: Kind) -> Iterator[Autoscaler]:
-    programs = [entry for entry in view.all(Deployment) if entry.autoscaler is not None and entry.autoscaler.program == PROGRAMS[kind]]
+    programs = _programs(view, kind)
     for deployment in programs:
         yield _deployed(view, kind, deployment)
     if not programs:
@@ -77,8 +80,36 @@ def version_of(image: str) -> SemVer | None:
 
 def status(view: ClusterView) -> ClusterAutoscalerStatus | None:
     """The newest status that a Cluster Autoscaler wrote, None where there is none that can be read."""
-    found = [entry for entry in view.all(ClusterAutoscalerStatus) if not entry.said.problem]
-    return max(found, key=lambda entry: entry.written or 0.0, default=None)
+    return next(iter(statuses(view)), None)
+
+
+def statuses(view: ClusterView) -> tuple[ClusterAutoscalerStatus, ...]:
+    """
+    Those that can be read and that a Cluster Autoscaler wrote, newest first.
+
+    Anybody who may write ConfigMaps in a namespace can make one of that name. A Cluster Autoscaler writes it where --namespace says
+    (kube-system otherwise): there it is believed, in kube-system alone where one of them writes to that.
+    """
+    return view.memo("autoscaler statuses", lambda: _statuses(view))
+
+
+def _statuses(view: ClusterView) -> tuple[ClusterAutoscalerStatus, ...]:
+    homes = {_home(entry) for entry in _programs(view, "Cluster Autoscaler")}
+    if not homes or STATUS_NAMESPACE in homes:
+        homes = {STATUS_NAMESPACE}
+    found = [entry for entry in view.all(ClusterAutoscalerStatus) if entry.namespace in homes and not entry.said.problem]
+    return tuple(sorted(found, key=lambda entry: -(entry.written or 0.0)))
+
+
+def _home(deployment: Deployment) -> str:
+    program = deployment.autoscaler
+    assert program is not None
+    given = parse(program.words, program.variables).get("namespace", STATUS_NAMESPACE).value
+    return given if _NAMESPACE.fullmatch(given) else deployment.namespace
+
+
+def _programs(view: ClusterView, kind: Kind) -> list[Deployment]:
+    return [entry for entry in view.all(Deployment) if entry.autoscaler is not None and entry.autoscaler.program == PROGRAMS[kind]]
 
 
 # --- signs of life ----------------------------------------------------------------------------------------------------------------
