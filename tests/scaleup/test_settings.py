@@ -67,3 +67,12 @@ def test_a_number_that_go_does_not_hold_is_none(text: str) -> None:
 
 def test_numbers_up_to_int64_are_read() -> None:
     assert (whole_number(str(2**63 - 1)), whole_number("-7"), whole_number("+7")) == (2**63 - 1, -7, 7)
+
+
+def test_what_is_given_but_cannot_be_read_leaves_a_default_that_is_only_assumed() -> None:
+    found = parse(["--max-nodes-total=?", "--startup-taint=?", "--startup-taint=a", "--feature-gates=?"], {"IGNORE_DRA_REQUESTS": "?"})
+    limit, ignored = found.get("max-nodes-total", "0"), found.get("ignore-dra-requests", "true", "IGNORE_DRA_REQUESTS")
+    assert (limit.value, limit.basis, limit.source) == ("0", "assumed", "--max-nodes-total")
+    assert (ignored.value, ignored.basis, ignored.source) == ("true", "assumed", "IGNORE_DRA_REQUESTS")
+    assert found.all("startup-taint") == ("a",)
+    assert (found.gate("CapacityBuffer", False).on, found.gate("CapacityBuffer", False).basis) == (False, "assumed")

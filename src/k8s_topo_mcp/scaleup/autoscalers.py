@@ -27,8 +27,6 @@ OWN_REASONS = frozenset({"TriggeredScaleUp", "NotTriggerScaleUp", "ScaledUpGroup
 
 _TAG = re.compile(r":v?(\d+(?:\.\d+){1,2}[^/@]*)(?:@|\Z)")
 
-_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-
 CLOUDS = (("cloud.google.com/gke-nodepool", "GKE"), ("kubernetes.azure.com/cluster", "AKS"), ("eks.amazonaws.com/nodegroup", "EKS"))
 NODE_CLASSES = {"NodeClass": "EKS Auto Mode", "AKSNodeClass": "AKS"}
 """Who runs a Karpenter that shows no Deployment, by the kind of node class that its NodePools name."""
@@ -104,8 +102,8 @@ def _statuses(view: ClusterView) -> tuple[ClusterAutoscalerStatus, ...]:
 def _home(deployment: Deployment) -> str:
     program = deployment.autoscaler
     assert program is not None
-    given = parse(program.words, program.variables).get("namespace", STATUS_NAMESPACE).value
-    return given if _NAMESPACE.fullmatch(given) else deployment.namespace
+    given = parse(program.words, program.variables).get("namespace", STATUS_NAMESPACE)
+    return deployment.namespace if given.basis == "assumed" else given.value
 
 
 def _programs(view: ClusterView, kind: Kind) -> list[Deployment]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..objects import AttributeBinding, Condition, Deployment, Device, Metadata, Node, NodePool, ResourceSlice, Taint
+from ..objects.autoscaler_program import UNREAD
 from ..objects.karpenter import NODE_POOL_LABEL
 from ..view import ClusterView
 from ..view.indices import slices_of_node
@@ -98,11 +99,10 @@ def _passing_taints(view: ClusterView) -> Passing:
     prefixes: list[str] = list(_PASSING_TAINTS)
     for entry in view.all(Deployment):
         for word in () if entry.autoscaler is None else entry.autoscaler.words:
-            flag, _, value = word.removeprefix("--").partition("=")
-            key = value.partition("=")[0].partition(":")[0]
-            if key and flag in _FLAGS:
+            flag, _, key = word.removeprefix("--").partition("=")
+            if key != UNREAD and flag in _FLAGS:
                 keys.add(key)
-            elif key and flag.removesuffix("-prefix") in _FLAGS:
+            elif key != UNREAD and flag.removesuffix("-prefix") in _FLAGS:
                 prefixes.append(key)
     pools = {pool.name: frozenset(taint.key for taint in pool.spec.startup_taints) for pool in view.all(NodePool)}
     return Passing(frozenset(keys), tuple(prefixes), pools)

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..objects.autoscaler_program import UNREAD
+
 Basis = Literal["observed", "default", "assumed"]
 
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
@@ -76,17 +78,20 @@ class Settings:
 
     def get(self, flag: str, default: str, variable: str = "") -> Setting:
         """A setting by its flag, else by its environment variable, else its default. A flag wins over a variable, and of several values
-        of a flag the last (Go's flag packages)."""
+        of a flag the last (Go's flag packages). Where what is given can't be read, the default is no more than assumed."""
         given = self.flags.get(flag)
         if given:
-            return Setting(given[-1], "observed", f"--{flag}")
+            return self._given(given[-1], default, f"--{flag}")
         if variable and variable in self.variables:
-            return Setting(self.variables[variable], "observed", variable)
+            return self._given(self.variables[variable], default, variable)
         return Setting(default, "default" if self.readable else "assumed", f"--{flag}")
 
+    def _given(self, value: str, default: str, source: str) -> Setting:
+        return Setting(default, "assumed", source) if value == UNREAD else Setting(value, "observed", source)
+
     def all(self, flag: str) -> tuple[str, ...]:
-        """Every value of a flag that may be given several times."""
-        return self.flags.get(flag, ())
+        """Every value of a flag that may be given several times, of those that can be read."""
+        return tuple(value for value in self.flags.get(flag, ()) if value != UNREAD)
 
     def gate(self, name: str, default: bool) -> Setting:
         """One of the gates of --feature-gates, or FEATURE_GATES ("A=true,B=false")."""
@@ -95,7 +100,8 @@ class Settings:
             key, _, value = entry.strip().partition("=")
             if key == name and value:
                 return Setting(value, given.basis, f"{given.source} {name}")
-        return Setting("true" if default else "false", "default" if self.readable else "assumed", f"feature gate {name}")
+        basis = "default" if self.readable and given.basis != "assumed" else "assumed"
+        return Setting("true" if default else "false", basis, f"feature gate {name}")
 
 
 def parse(words: Iterable[str], variables: Mapping[str, str] | None = None) -> Settings:
