@@ -14,6 +14,7 @@ from ..objects import ClusterAutoscalerStatus, Deployment, Event, Lease, Node, N
 from ..objects.autoscaler_status import STATUS_NAMESPACE
 from ..view import ClusterView
 from ..view.leases import is_live, read_at
+from .ages import seconds_since
 from .autoscaler import Autoscaler, Kind, Sign, State
 from .claim_support import of_cluster_autoscaler, of_karpenter
 from .settings import Settings, parse
@@ -47,7 +48,7 @@ def _of_kind(view: ClusterView, kind: Kind) -> Iterator[Autoscaler]:
             settings = Settings()
             support = (of_cluster_autoscaler if kind == "Cluster Autoscaler" else of_karpenter)(None, settings)
             state, message = _state(view, kind, signs, None)
-            yield Autoscaler(kind, None, None, "", settings, state, signs, support, _run_by(view, kind), message)
+            yield Autoscaler(kind, None, None, settings, state, signs, support, _run_by(view, kind), message)
 
 
 def _deployed(view: ClusterView, kind: Kind, deployment: Deployment) -> Autoscaler:
@@ -60,9 +61,14 @@ def _deployed(view: ClusterView, kind: Kind, deployment: Deployment) -> Autoscal
     support = of_cluster_autoscaler(version, settings) if kind == "Cluster Autoscaler" else of_karpenter(version, settings)
     signs = (Sign(deployment.ref, "Deployment", None, fresh=deployment.desired != 0), *_traces(view, kind))
     state, message = _state(view, kind, signs, deployment)
-    return Autoscaler(
-        kind, deployment.ref, version, f"image {program.image}" if program.image else "", settings, state, signs, support, "", message
-    )
+    return Autoscaler(kind, deployment.ref, version, settings, state, signs, support, "", message)
+
+
+def serving_requests(view: ClusterView) -> Settings | None:
+    """The settings of the Cluster Autoscaler that serves ProvisioningRequests, whichever autoscaler a pod's node group has: of several the
+    one that is told to. None where none is seen."""
+    found = [entry.settings for entry in autoscalers(view) if entry.kind == "Cluster Autoscaler"]
+    return next((entry for entry in found if entry.get("enable-provisioning-requests", "false").on), found[0] if found else None)
 
 
 def version_of(image: str) -> SemVer | None:
@@ -117,18 +123,18 @@ def _traces(view: ClusterView, kind: Kind) -> Iterator[Sign]:
     moment = read_at(view)
     for lease in view.all(Lease):
         if lease.name == LEASES[kind]:
-            yield Sign(lease.ref, "Lease", _age(moment, lease.renewed), is_live(view, lease))
+            yield Sign(lease.ref, "Lease", seconds_since(lease.renewed, moment), is_live(view, lease))
     if kind == "Cluster Autoscaler":
         said = status(view)
         if said is not None:
-            age = _age(view.now, said.written)
+            age = seconds_since(said.written, view.now)
             yield Sign(said.ref, "status", age, age is None or age <= STALE)
     else:
         for pool in view.all(NodePool)[:1]:
             yield Sign(pool.ref, "NodePool")
     event = view.shared(Event, _OWN_EVENTS[kind])
     if event is not None:
-        age = _age(view.now, event.last)
+        age = seconds_since(event.last, view.now)
         yield Sign(event.ref, f"event {event.reason}", age, age is not None and age <= STALE)
 
 
@@ -148,10 +154,6 @@ _OWN_EVENTS: dict[Kind, Callable[[tuple[Event, ...]], Event | None]] = {
     "Cluster Autoscaler": _by_cluster_autoscaler,
     "Karpenter": _by_karpenter,
 }
-
-
-def _age(now: float, moment: float | None) -> float | None:
-    return None if moment is None or not now else max(0.0, now - moment)
 
 
 def _state(view: ClusterView, kind: Kind, signs: Sequence[Sign], deployment: Deployment | None) -> tuple[State, str]:
