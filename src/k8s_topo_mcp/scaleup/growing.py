@@ -15,6 +15,7 @@ from ..findings import finding
 from ..objects import Event, Node, Pod, Quantity
 from ..objects.autoscaler_status import ClusterAutoscalerStatus, GroupStatus
 from ..view import ClusterView
+from .ages import age_text
 from .events import newest_on_pod, with_reason
 from .fit import Fit
 from .node_group import NodeGroup
@@ -84,14 +85,20 @@ def _backoff(
                 group=group.name,
                 error=activity.error_code or "no error given",
                 message=activity.error_message,
-                age=_age(view, activity.changed),
+                age=age_text(view, activity.changed),
             )
             yield Obstacle(why, "certain", "what the cloud's error names, then the end of the backoff", pods, pods)
         return
     event = next((entry for entry in _failures(view) if _names(entry.message, group.name)), None)
     if event is not None:
         why = finding(
-            "GROUP_BACKOFF", event.regarding, "", group=group.name, error=event.reason, message=event.message, age=_age(view, event.last)
+            "GROUP_BACKOFF",
+            event.regarding,
+            "",
+            group=group.name,
+            error=event.reason,
+            message=event.message,
+            age=age_text(view, event.last),
         )
         yield Obstacle(why, "likely", "what the cloud's error names, then the end of the backoff", pods, pods)
 
@@ -175,10 +182,6 @@ def undeclared_taints(group: NodeGroup, settings: Settings, pods: Sequence[Pod],
 def _most(given: Setting, unit: int) -> Quantity | None:
     most = whole_number(given.value.partition(":")[2])
     return None if most is None else Quantity.of(most * unit)
-
-
-def _age(view: ClusterView, moment: float | None) -> str:
-    return "" if moment is None or not view.now else str(max(0, int(view.now - moment)))
 
 
 def _number(value: int | None) -> str:
