@@ -128,3 +128,52 @@ def test_of_variables_by_one_name_the_last_counts_and_one_that_cannot_be_read_is
     assert kept_variables([{"name": "IGNORE_DRA_REQUESTS", "value": "false"}, hidden]) == {"IGNORE_DRA_REQUESTS": "?"}
     assert kept_variables([hidden, {"name": "IGNORE_DRA_REQUESTS", "value": "SECRET"}]) == {"IGNORE_DRA_REQUESTS": "?"}
     assert kept_variables([{"name": "FEATURE_GATES", "value": "A=true,SECRET"}]) == {"FEATURE_GATES": "?"}
+
+
+@pytest.mark.parametrize(
+    ("container", "program", "guessed"),
+    [
+        ({"image": "registry.k8s.io/autoscaling/cluster-autoscaler:v1.36.1"}, "cluster-autoscaler", False),
+        ({"image": "rancher/mirrored-cluster-autoscaler-arm64:v1.33"}, "cluster-autoscaler", False),
+        ({"image": "example.com/ca@sha256:ab", "command": ["/bin/cluster-autoscaler"]}, "cluster-autoscaler", False),
+        ({"image": "example.com/ca", "command": ["sh", "-c"], "args": ["exec ./cluster-autoscaler --v=4"]}, "cluster-autoscaler", False),
+        ({"image": "example.com/cluster-autoscaler-exporter:v2"}, "cluster-autoscaler", True),
+        ({"image": "example.com/x", "args": ["--deployment=cluster-autoscaler", "--/cluster-autoscaler"]}, None, False),
+        ({"image": "example.com/kubectl", "command": ["kubectl", "restart", "deployment", "cluster-autoscaler"]}, None, False),
+        ({"image": "example.com/kubectl", "command": ["sh", "-c", "kubectl scale deploy/cluster-autoscaler karpenter"]}, None, False),
+        ({"image": "example.com/ca", "command": ["/bin/sh", "-c", "set -e; /opt/cluster-autoscaler"]}, "cluster-autoscaler", False),
+        ({"image": "public.ecr.aws/karpenter/controller:1.14.1"}, "karpenter", False),
+        ({"image": "example.com/karpenter:1.14.1"}, "karpenter", False),
+        ({"image": "example.com/karpenter/dashboard:3"}, "karpenter", True),
+        ({"image": "example.com/karpenter-metrics:3"}, "karpenter", True),
+    ],
+)
+def test_a_program_is_certain_by_what_is_started_or_a_whole_name_and_else_guessed(
+    container: dict[str, Any], program: str | None, guessed: bool
+) -> None:
+    found = program_in(deployment({"name": "a", **container}))
+    assert (program, guessed) == (None, False) if found is None else (found.program, found.guessed) == (program, guessed)
+
+
+def test_a_container_that_certainly_is_one_comes_before_one_that_may_be() -> None:
+    side = {"name": "side", "image": "example.com/cluster-autoscaler-exporter:v2"}
+    assert program_in(deployment(side, CLUSTER_AUTOSCALER)).container == "ca"
+    assert program_in(deployment(side, side | {"name": "other"})).container == "side"
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        {"command": ["/bin/cluster-autoscaler", "--nodes=1:2:a"]},
+        {"command": ["sh", "-c", "export X=SECRET; exec ./cluster-autoscaler --nodes=1:2:a"]},
+        {"command": ["sh", "-c"], "args": ["exec ./cluster-autoscaler --nodes=1:2:a SECRET"]},
+        {"args": ["cluster-autoscaler", "--nodes=1:2:a"]},
+    ],
+)
+def test_one_that_only_its_command_tells_is_told_by_a_snapshot_too(container: dict[str, Any]) -> None:
+    item = deployment({"name": "a", "image": "example.com/ca:1", **container})
+    left = kept(item)
+    assert left is not None
+    assert "SECRET" not in str(left)
+    for found in (program_in(item), program_in(left)):
+        assert (found.program, found.guessed, found.words) == ("cluster-autoscaler", False, ("--nodes=1:2:a",))

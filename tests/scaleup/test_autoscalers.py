@@ -126,3 +126,9 @@ def test_a_second_autoscaler_does_not_take_the_word_from_the_one_in_kube_system(
 
 def test_a_group_that_a_status_names_twice_can_still_be_found() -> None:
     assert find(cluster(status(in_status(most=3), in_status(most=4))), "gpu-group").max_size == 3
+
+
+def test_one_that_is_only_guessed_has_no_known_version_and_no_known_defaults() -> None:
+    (found,) = autoscalers(cluster(deployment("x", "example.com/cluster-autoscaler-exporter:v1.36.1")))
+    assert (found.version, found.claims.judged, found.settings.get("max-nodes-total", "0").basis) == (None, "unknown", "assumed")
+    assert found.signs[0].what == "Deployment, by a part of its image's name"

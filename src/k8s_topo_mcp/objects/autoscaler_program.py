@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from .decoding import Json
 
@@ -64,30 +64,67 @@ NAMING_FLAGS = frozenset({"namespace", "nodes", "allowed-scheduler-names", "bypa
 """Flags whose values have names of a cluster's own things in them."""
 
 Program = Literal["cluster-autoscaler", "karpenter"]
+_SHELLS = frozenset({"sh", "bash", "ash", "dash"})
+_STARTED = re.compile(r"(?:\A|[;&|\n]|\bexec )[ \t]*(?:[\w.-]*/)*(cluster-autoscaler|karpenter)(?=\s|\Z)", re.ASCII)
+_LONGEST_SCRIPT = 20_000
+_CLUSTER_AUTOSCALER = re.compile(r"(?:mirrored-)?cluster-autoscaler(?:-(?:amd64|arm64|s390x|ppc64le))?")
+"""Its image's name, of one architecture, or as mirrors of registries call it."""
 _FLAG = re.compile(r"-{1,2}([A-Za-z][\w.-]*)(?:=(.*))?\Z", re.DOTALL)
 _MOST_WORDS = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AutoscalerProgram:
-    """`words` are its flags, each "--name=value", or "--name" for a boolean, in order. `variables` as VARIABLES has them."""
+    """`words` are its flags, each "--name=value", or "--name" for a boolean, in order. `variables` as VARIABLES has them. `guessed`: only a
+    part of its image's name speaks for it, which another program may have too."""
 
     program: Program
     container: str
     image: str
     words: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict[str, str])
+    guessed: bool = False
 
 
 def program_of(container: Json) -> Program | None:
-    """Which of the two a container runs, by its image and the first word of its command; None for any other."""
+    """Which of the two a container runs; None for any other."""
+    found = _recognised(container)
+    return None if found is None else found[0]
+
+
+def _recognised(container: Json) -> tuple[Program, bool] | None:
+    """Which of the two a container runs, and whether that is certain: by the program that it starts, or by an image with exactly one of
+    their names. An image with more in its name is taken for one of them, and may be another program."""
+    started = _started((*_list(container, "command"), *_list(container, "args")))
+    if started is not None:
+        return started, True
     image = container.get("image")
-    path = image.partition("@")[0].lower().split("/") if isinstance(image, str) else []
-    command = container.get("command")
-    first = cast(list[Any], command)[0] if isinstance(command, list) and command else ""
-    if "cluster-autoscaler" in (path[-1] if path else "") or (isinstance(first, str) and first.rpartition("/")[2] == "cluster-autoscaler"):
-        return "cluster-autoscaler"
-    return "karpenter" if any(part.partition(":")[0].startswith("karpenter") for part in path) else None
+    parts = [part.partition(":")[0] for part in image.partition("@")[0].lower().split("/")] if isinstance(image, str) else [""]
+    last = parts[-1]
+    if _CLUSTER_AUTOSCALER.fullmatch(last):
+        return "cluster-autoscaler", True
+    if last == "karpenter" or (last == "controller" and "karpenter" in parts):
+        return "karpenter", True
+    if "cluster-autoscaler" in last:
+        return "cluster-autoscaler", False
+    return ("karpenter", False) if any(part.startswith("karpenter") for part in parts) else None
+
+
+def _started(given: Sequence[object]) -> Program | None:
+    """The program that a command line starts, by its first word or in a shell's script."""
+    words = [word for word in given if isinstance(word, str)]
+    shell = bool(words) and words[0].rpartition("/")[2] in _SHELLS
+    for text in words[1:_MOST_WORDS] if shell else words[:1]:
+        started = _STARTED.search(text[:_LONGEST_SCRIPT])
+        if started is not None:
+            return cast(Program, started[1])
+    return None
+
+
+def kept_command(words: Sequence[object]) -> list[str]:
+    """What a snapshot holds of a command line: the program that it starts, if it is one of the two, and the flags that are kept."""
+    started = _started(words)
+    return [*([started] if started is not None else []), *kept_words(words)]
 
 
 def kept_words(words: Iterable[object]) -> list[str]:
@@ -139,18 +176,28 @@ def _list(container: Json, key: str) -> Sequence[object]:
 
 
 def decode_autoscaler(pod_spec: Json) -> AutoscalerProgram | None:
-    """The first container of a pod's spec that is an autoscaler; None where there is none. Fields of another type are passed over."""
+    """The first container of a pod's spec that is an autoscaler, one that certainly is before one that may be; None where there is none.
+    Fields of another type are passed over."""
+    guess: AutoscalerProgram | None = None
     for entry in _list(pod_spec, "containers"):
-        if isinstance(entry, dict):
-            container = cast(Json, entry)
-            program = program_of(container)
-            if program is not None:
-                image, name = container.get("image"), container.get("name")
-                return AutoscalerProgram(
-                    program,
-                    name if isinstance(name, str) else "",
-                    image if isinstance(image, str) else "",
-                    (*kept_words(_list(container, "command")), *kept_words(_list(container, "args"))),
-                    kept_variables(_list(container, "env")),
-                )
-    return None
+        container = cast(Json, entry) if isinstance(entry, dict) else {}
+        found = _recognised(container)
+        if found is None or (guess is not None and not found[1]):
+            continue
+        program = _program(container, found[0], not found[1])
+        if not program.guessed:
+            return program
+        guess = program
+    return guess
+
+
+def _program(container: Json, program: Program, guessed: bool) -> AutoscalerProgram:
+    image, name = container.get("image"), container.get("name")
+    return AutoscalerProgram(
+        program,
+        name if isinstance(name, str) else "",
+        image if isinstance(image, str) else "",
+        (*kept_words(_list(container, "command")), *kept_words(_list(container, "args"))),
+        kept_variables(_list(container, "env")),
+        guessed,
+    )

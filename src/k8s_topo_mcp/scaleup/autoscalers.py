@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from ..objects import ClusterAutoscalerStatus, Deployment, Event, Lease, Node, NodePool, SemVer
 from ..objects.autoscaler_status import STATUS_NAMESPACE
@@ -56,10 +57,13 @@ def _deployed(view: ClusterView, kind: Kind, deployment: Deployment) -> Autoscal
     assert program is not None
     settings = parse(program.words, program.variables)
     version = version_of(program.image)
+    if program.guessed:  # another program's version and defaults would not be this one's
+        settings, version = replace(settings, readable=False), None
     if kind == "Karpenter" and version is not None and version.major == 0:
         version = None  # a provider that isn't numbered as the core that it is built on
     support = of_cluster_autoscaler(version, settings) if kind == "Cluster Autoscaler" else of_karpenter(version, settings)
-    signs = (Sign(deployment.ref, "Deployment", None, fresh=deployment.desired != 0), *_traces(view, kind))
+    what = "Deployment, by a part of its image's name" if program.guessed else "Deployment"
+    signs = (Sign(deployment.ref, what, None, fresh=deployment.desired != 0), *_traces(view, kind))
     state, message = _state(view, kind, signs, deployment)
     return Autoscaler(kind, deployment.ref, version, settings, state, signs, support, "", message)
 
