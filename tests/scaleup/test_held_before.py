@@ -99,11 +99,6 @@ def test_a_quota_without_room_holds_only_pods_that_are_not_there_yet() -> None:
     assert codes(found) == ["QUOTA_EXCEEDED"]
     assert found[0].finding.values["resources"] == ("requests.nvidia.com/gpu",)
     assert codes(obstacles(view, autoscalers(view)[0], group(view), [there], (Fit("t", 1),))) == []
-    two = [coming, replace(there, metadata=Metadata("another", "default"))]
-    assert obstacles(view, autoscalers(view)[0], group(view), two, (Fit("t", 2),))[0].finding.values["resources"] == (
-        "pods",
-        "requests.nvidia.com/gpu",
-    )
 
 
 # --- labels and volumes of new nodes ----------------------------------------------------------------------------------------------
