@@ -180,7 +180,7 @@ def decode_autoscaler(pod_spec: Json) -> AutoscalerProgram | None:
     Fields of another type are passed over."""
     guess: AutoscalerProgram | None = None
     for entry in _list(pod_spec, "containers"):
-        container = cast(Json, entry) if isinstance(entry, dict) else {}
+        container = cast(Json, entry if isinstance(entry, dict) else {})
         found = _recognised(container)
         if found is None or (guess is not None and not found[1]):
             continue
