@@ -171,6 +171,16 @@ def test_taints_of_the_node_pool_have_to_be_tolerated_but_not_those_of_start_up(
         ({"team": "red"}, [], True),
         ({"team": "red"}, [("team", "Exists", [])], False),
         ({"karpenter.sh/nodepool": "another"}, [], True),
+        ({"karpenter.sh/initialized": "true"}, [], True),
+        ({"karpenter.k8s.aws/instance-gpu-count": "8"}, [], False),
+        ({"eks.amazonaws.com/instance-gpu-count": "8"}, [], False),
+        ({"karpenter.k8s.aws/instance-gpu-count": "8"}, [("karpenter.k8s.aws/instance-gpu-count", "In", ["4"])], True),
+        ({"kubernetes.io/arch": "arm64"}, [], False),
+        ({"beta.kubernetes.io/arch": "arm64"}, [("kubernetes.io/arch", "In", ["amd64"])], True),
+        ({"beta.kubernetes.io/arch": "arm64"}, [("kubernetes.io/arch", "In", ["arm64"])], False),
+        ({"node-restriction.kubernetes.io/team": "red"}, [], True),
+        ({"feature.node.kubernetes.io/pci-10de.present": "true"}, [], True),
+        ({"kubernetes.io/hostname": "n1"}, [], True),
     ],
 )
 def test_what_the_pod_asks_of_labels_against_the_requirements(selector: Any, requirements: Any, clash: bool) -> None:

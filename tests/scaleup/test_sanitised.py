@@ -76,7 +76,7 @@ def test_taints_of_a_condition_a_start_or_one_node_go_and_those_of_the_group_sta
 
 
 def test_start_up_taints_that_an_autoscaler_is_told_of_go_too() -> None:
-    args = ["--startup-taint=acme.com/agent", "--startup-taint-prefix=boot.acme.com/", "--status-taint=acme.com/repair=yes:NoSchedule"]
+    args = ["--startup-taint=acme.com/agent", "--startup-taint-prefix=boot.acme.com/", "--status-taint=acme.com/repair"]
     container = {"name": "ca", "image": "cluster-autoscaler:v1.36.1", "args": args}
     pool = node_pool("gpu", startupTaints=[{"key": "cilium", "effect": "NoExecute"}])
     taints = ["acme.com/agent:NoSchedule", "boot.acme.com/x:NoSchedule", "acme.com/repair:NoSchedule", "cilium:NoExecute", "own:NoSchedule"]

@@ -17,6 +17,7 @@ from ..objects import Node, Pod, Taint
 from ..objects.autoscaler_status import GroupStatus
 from ..view import ClusterView
 from ..view.indices import slices_of_node
+from .ages import age_text
 from .fit import Fit
 from .likeness import CONDITION_TAINTS, whole_pools
 from .node_counts import MOST_NODES
@@ -60,7 +61,7 @@ def young_nodes(view: ClusterView, group: NodeGroup, settings: Settings) -> tupl
         created = node.metadata.created
         if created is None or not view.now or view.now - created > longest:
             continue
-        age = str(max(0, int(view.now - created)))
+        age = age_text(view, created)
         entry = _starting(node, age, settings) or _publishing(view, node, age, group.templates)
         if entry is not None:
             found.append(entry)

@@ -288,4 +288,4 @@ def _takes_all(claim: ResourceClaim) -> bool:
 
 def _size(pod: Pod) -> float:
     cpu, memory = (effective_requests(pod).get(name) for name in ("cpu", "memory"))
-    return (float(cpu.value) if cpu is not None else 0.0) + (float(memory.value) / 2**32 if memory is not None else 0.0)
+    return (cpu.approximate_float() if cpu is not None else 0.0) + (memory.approximate_float() / 2**32 if memory is not None else 0.0)
