@@ -8,7 +8,6 @@ import pytest
 
 from k8s_topo_mcp.objects import DecodeError
 from k8s_topo_mcp.objects.decoding import parse_time, timestamp
-from k8s_topo_mcp.objects.meta import decode_metadata
 
 
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-11-29T17:53:12.5+01:00"])
@@ -22,9 +21,3 @@ def test_a_moment_that_could_not_be_written_again_is_refused(text: str) -> None:
         parse_time(text)
     with pytest.raises(DecodeError, match="must be a time such as"):
         timestamp({"at": text}, "at")
-
-
-def test_a_name_is_no_longer_than_names_can_be() -> None:
-    assert decode_metadata({"metadata": {"name": "9" * 253}}, namespaced=False).name == "9" * 253
-    with pytest.raises(DecodeError, match=r"metadata.name: has 5000 characters; a name has at most 253"):
-        decode_metadata({"metadata": {"name": "9" * 5000}}, namespaced=False)

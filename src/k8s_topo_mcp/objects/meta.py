@@ -13,8 +13,6 @@ from typing import Any, ClassVar, cast
 from .decoding import DecodeError, Json, boolean, each, integer, mapping, optional_mapping, string, string_map, timestamp
 
 Timestamp = float
-LONGEST_NAME = 253
-"""Characters of an object's name (apimachinery pkg/util/validation DNS1123SubdomainMaxLength)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +150,6 @@ def decode_metadata(item: Json, namespaced: bool, writes: bool = False) -> Metad
         name = string(source, "name")
         if not name:
             raise DecodeError("name", "is missing; every object needs a name")
-        if len(name) > LONGEST_NAME:
-            raise DecodeError("name", f"has {len(name)} characters; a name has at most {LONGEST_NAME}")
         annotations = string_map(source, "annotations")
         if not _DROPPED_ANNOTATIONS.isdisjoint(annotations):
             annotations = {key: value for key, value in annotations.items() if key not in _DROPPED_ANNOTATIONS}

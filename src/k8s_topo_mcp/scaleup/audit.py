@@ -52,23 +52,22 @@ class Readiness:
     missing: tuple[Obstacle, ...]
 
 
-def audit(
-    view: ClusterView, groups: Sequence[NodeGroup], found: Sequence[Autoscaler], simulate: Simulate | None = None
+def in_groups(
+    view: ClusterView,
+    wish: DeviceDemand,
+    pods: tuple[Pod, ...],
+    groups: Sequence[NodeGroup],
+    found: Sequence[Autoscaler],
+    simulate: Simulate | None = None,
 ) -> tuple[Readiness, ...]:
-    """Every wish for devices of pods that wait against every group, wishes of most pods first.
+    """One wish for devices of pods that wait against every group.
 
-    `simulate` gives the fits of pods on a group's templates; without it only what the objects tell is judged. Pods of one signature are
-    judged once.
+    `simulate` gives the fits of pods on a group's templates; without it only what the objects tell is judged.
     """
-    rows: list[Readiness] = []
-    for wish, pods in wishes(view):
-        if not groups:
-            nowhere = Obstacle(
-                finding("NO_NODE_GROUP"), "likely", "a node group that this tool is told of, or can see", len(pods), len(pods)
-            )
-            rows.append(Readiness(wish, pods, None, None, "no", (nowhere,)))
-        rows += [readiness(view, wish, pods, group, serving(view, group, found), simulate) for group in groups]
-    return tuple(rows)
+    if not groups:
+        nowhere = Obstacle(finding("NO_NODE_GROUP"), "likely", "a node group that this tool is told of, or can see", len(pods), len(pods))
+        return (Readiness(wish, pods, None, None, "no", (nowhere,)),)
+    return tuple(readiness(view, wish, pods, group, serving(view, group, found), simulate) for group in groups)
 
 
 def wishes(view: ClusterView) -> tuple[tuple[DeviceDemand, tuple[Pod, ...]], ...]:

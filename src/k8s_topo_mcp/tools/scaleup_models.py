@@ -75,6 +75,7 @@ class Asked(Part):
     what: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     lifted: tuple[str, ...] = ()
+    of_manifest: bool | None = None
     without_devices: int | None = None
 
 

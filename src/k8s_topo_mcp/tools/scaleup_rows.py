@@ -9,9 +9,9 @@ from k8s_topo_mcp.diagnosis.scaling import Option
 from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.rendering import clean, plural
 from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
-from k8s_topo_mcp.scaleup.audit import Readiness, readiness, serving
+from k8s_topo_mcp.scaleup.audit import in_groups, serving
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
-from k8s_topo_mcp.scaleup.autoscalers import autoscalers
+from k8s_topo_mcp.scaleup.autoscalers import autoscalers, serving_requests
 from k8s_topo_mcp.scaleup.demand import DeviceDemand
 from k8s_topo_mcp.scaleup.fit import fits_of
 from k8s_topo_mcp.scaleup.gang_gap import gang_gap
@@ -82,8 +82,7 @@ def obstacle(entry: Obstacle | Passed) -> ObstacleRow:
 def requests(view: ClusterView) -> tuple[ObstacleRow, ...]:
     """ProvisioningRequests and CapacityBuffers that don't have what they ask for, and why."""
     known = autoscalers(view)
-    serving = next((entry.settings for entry in known if entry.kind == "Cluster Autoscaler"), None)
-    standings = (*provisioning_requests.standings(view, serving), *capacity_buffers.standings(view, known))
+    standings = (*provisioning_requests.standings(view, serving_requests(view)), *capacity_buffers.standings(view, known))
     return tuple(obstacle(entry.unmet) for entry in standings if entry.unmet is not None)
 
 
@@ -152,15 +151,11 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
     taking = [(entry.at_least, group, entry) for (group, _), entry in zip(owners, found, strict=True) if entry.pods("fits")]
     taking.sort(key=lambda row: row[0])
     known = autoscalers(view)
-    ready: list[str] = []
-    nearest: Readiness | None = None
-    for group in dict.fromkeys([group for _, group, _ in taking] or groups):
-        entry = readiness(view, wish, pods, group, serving(view, group, known), lambda group, pods: fits_of(view, group, pods))
-        if entry.ready == "yes":
-            ready.append(group.name)
-        if nearest is None or len(entry.missing) < len(nearest.missing):
-            nearest = entry
-    lacking = bool(known) and nearest is not None and not ready
+    could = tuple(dict.fromkeys([group for _, group, _ in taking] or groups))
+    judged = in_groups(view, wish, pods, could, known, lambda group, pods: fits_of(view, group, pods))
+    ready = [entry.group.name for entry in judged if entry.ready == "yes" and entry.group is not None]
+    nearest = min(judged, key=lambda entry: len(entry.missing))
+    lacking = bool(known) and not ready
     return WishRow(
         what=clean(str(wish), 120),
         pods=len(pods),
@@ -175,8 +170,8 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
         ),
         why=None if taking else _why(view, found),
         ready=tuple(clean(name, 80) for name in ready[:4]),
-        missing_at=clean(nearest.group.name, 80) if nearest is not None and nearest.group is not None and lacking else None,
-        missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if nearest is not None and lacking else (),
+        missing_at=clean(nearest.group.name, 80) if nearest.group is not None and lacking else None,
+        missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if lacking else (),
     )
 
 

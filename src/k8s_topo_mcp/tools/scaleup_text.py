@@ -178,6 +178,8 @@ def _who(output: Output) -> str:
     if subject is not None:
         name = f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
         return f"{subject.kind} {name}" if asked.pods == 1 else f"{asked.pods} pods of {subject.kind} {name}"
+    if asked.of_manifest:
+        return f"{plural(asked.pods, 'pod')} of the manifest"
     return plural(asked.pods, "pod") + (" that wait" if asked.pods != 1 else " that waits")
 
 
@@ -251,7 +253,8 @@ def _wish(row: WishRow) -> list[str]:
     lines = [f"like {row.example} · {row.what}", "fits on the nodes there are" if row.fits_now else do]
     if row.ready:
         lines.append(f"an autoscaler can make nodes of {', '.join(row.ready)}")
-    lines += [f"missing at {row.missing_at}: {entry.what}{_sure(entry)}{_remedy(entry)}" for entry in row.missing]
+    where = f"missing at {row.missing_at}" if row.missing_at else "missing"
+    lines += [f"{where}: {entry.what}{_sure(entry)}{_remedy(entry)}" for entry in row.missing]
     return lines
 
 

@@ -59,7 +59,7 @@ class Question:
 def answer(view: ClusterView, question: Input) -> Output:
     """Imagine the nodes, play the scheduler's queue, and say what starts."""
     asked = _asked(view, question)
-    given = _given_groups(view, question)
+    given = _given_groups(asked.view, question)
     groups = (*given, *node_groups(asked.view))
     chosen = [(_group(asked.view, given, entry.name), entry.count) for entry in question.add]
     if not chosen and not question.pods and question.manifest is None and len(asked.pods) > 1 and asked.gang is None:
@@ -218,7 +218,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         subject=None
         if subject is None
         else Subject(kind=subject.kind, name=clean(subject.name, 120), namespace=clean(subject.namespace, 120) or None),
-        asked=_pods(asked),
+        asked=_pods(asked).model_copy(update={"of_manifest": question.manifest is not None or None}),
         now=Now(
             start=len(now),
             lack=len(simulation.outcomes) - len(now),
