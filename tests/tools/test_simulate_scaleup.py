@@ -236,3 +236,29 @@ def test_pods_that_start_are_counted_once() -> None:
     said = answer.structured()
     assert (said["verdict"], said["start"], said["now"]["start"]) == ("does not start", 2, 2)
     assert "2 of 3 pods" in answer.report.partition("\n")[0]
+
+
+KINDS = """
+apiVersion: k8s-topo-mcp/v1
+kind: InstanceTypes
+items:
+- {name: small, allocatable: {cpu: "2", memory: 8Gi, pods: "20"}}
+- {name: large, allocatable: {cpu: "64", memory: 8Gi, pods: "20"}}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: pool}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: []
+"""
+
+
+def test_of_a_group_that_makes_several_kinds_of_nodes_one_that_takes_the_pods_is_taken() -> None:
+    view = cluster(node("n1"), device_class(), pod("a", requests={"cpu": "30"}))
+    answer = asked(view, pods=["a"], add=["pool"], template=KINDS)
+    (added,) = answer.structured()["added"]
+    assert (added["name"], added["starts"]) == ("pool large", 1)
+    assert "Karpenter NodePool pool makes nodes of 2 kinds; of those that take the most of the pods pool large is taken" in answer.report

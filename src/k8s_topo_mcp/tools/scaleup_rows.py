@@ -21,6 +21,7 @@ from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
 from k8s_topo_mcp.scaleup.passing_over import Passed
 from k8s_topo_mcp.scaleup.survey import Surveyed, survey
+from k8s_topo_mcp.scaleup.template import NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang
 from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.tools import scaleup_text, wording
@@ -122,12 +123,10 @@ def _scaler(found: Autoscaler) -> Scaler:
     )
 
 
-def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
-    """The gang with an autoscaler that judges each pod by itself."""
-    if not group.templates:
-        return None
+def gap(view: ClusterView, gang: Gang, group: NodeGroup, template: NodeTemplate) -> Gap:
+    """The gang with an autoscaler that judges each pod by itself, and adds nodes of that kind."""
     limit = None if group.max_size is None or group.size is None else max(0, group.max_size - group.size)
-    found = gang_gap(view, gang, group.templates[0], limit)
+    found = gang_gap(view, gang, template, limit)
     if found.unknown:
         return Gap(group=clean(f"{gang.ref.kind} {gang.name}", 120), nodes_of=clean(group.name, 80), unknown=clean(found.unknown, 200))
     return Gap(

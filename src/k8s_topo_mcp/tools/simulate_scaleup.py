@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from k8s_topo_mcp.diagnosis.pending import held_before
@@ -19,6 +19,7 @@ from k8s_topo_mcp.scaleup import shapes
 from k8s_topo_mcp.scaleup.audit import wishes
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups, shape_group
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.survey import survey
 from k8s_topo_mcp.scaleup.template import HOSTNAME, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
 from k8s_topo_mcp.tools import basis as bases
@@ -27,7 +28,7 @@ from k8s_topo_mcp.tools.claim_feasibility import asks, clean_lines
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import Subject
-from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Input, NotStarting, Now, Output
+from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Gap, Input, NotStarting, Now, Output
 from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of, pending_pods
@@ -66,7 +67,8 @@ def answer(view: ClusterView, question: Input) -> Output:
         return _audit(view, question, asked, groups)
     if question.cursor is not None:
         raise ToolInputError("simulate_scaleup: a cursor goes on with the list of all that waits: give it without add, pods and manifest.")
-    additions = [(group.templates[0], count) for group, count in chosen]
+    kinds = [_kind_of(asked.view, group, asked.pods) for group, _ in chosen]
+    additions = [(template, count) for template, (_, count) in zip(kinds, chosen, strict=True)]
     others = [(template, group) for group in groups for template in group.templates]
     if any(group.kind == "shape" for group, _ in chosen):
         named = {group.name for group in (*groups, *(group for group, _ in chosen))}
@@ -77,14 +79,35 @@ def answer(view: ClusterView, question: Input) -> Output:
         or list(dict.fromkeys(option.group for option in found.options if option.group is not None))
         or list(groups)
     )
-    output = _output(view, question, asked, found)
+    notes = [note for template, (group, _) in zip(kinds, chosen, strict=True) if (note := _of_several(group, template))]
+    output = _output(view, question, replace(asked, notes=(*asked.notes, *notes)), found)
     lacking = [outcome.pod for outcome in found.simulation.outcomes if outcome.verdict != "starts now"]
     return output.model_copy(
         update={
             "autoscalers": scaleup_rows.scalers(asked.view, tried[:GROUPS], lacking) if lacking else (),
-            "gap": scaleup_rows.gap(asked.view, asked.gang, tried[0]) if asked.gang is not None and tried and lacking else None,
+            "gap": _gap(asked, tried[0]) if tried and lacking else None,
         }
     )
+
+
+def _kind_of(view: ClusterView, group: NodeGroup, pods: Sequence[Pod]) -> NodeTemplate:
+    """Of the kinds of nodes that a group may make the first of those whose empty nodes take the most of the pods."""
+    if len(group.templates) == 1:
+        return group.templates[0]
+    return max(survey(view, pods, group.templates), key=lambda found: len(found.pods("fits"))).template
+
+
+def _of_several(group: NodeGroup, template: NodeTemplate) -> str:
+    if len(group.templates) == 1:
+        return ""
+    many = f"{group.kind} {group.name} makes nodes of {len(group.templates)} kinds"
+    return f"{many}; of those that take the most of the pods {template.name} is taken"
+
+
+def _gap(asked: Question, group: NodeGroup) -> Gap | None:
+    if asked.gang is None or not group.templates:
+        return None
+    return scaleup_rows.gap(asked.view, asked.gang, group, _kind_of(asked.view, group, asked.pods))
 
 
 def _of_catalogue(view: ClusterView, name: str) -> NodeTemplate:
