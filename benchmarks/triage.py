@@ -54,7 +54,7 @@ def main() -> None:
         write(path, nodes=given.nodes, pods=given.pods, mixed=given.waiting)
         view: ClusterView = timed("load", lambda: load([str(path)]))
     gc.freeze() if given.default_collector else settle()  # as the server does
-    timed("cold", lambda: ask(TOOL, view, {}))
+    said = timed("cold", lambda: ask(TOOL, view, {}))
     for _ in range(3):
         other = view.under()
         said = timed("warm, new view", lambda other=other: ask(TOOL, other, {}))

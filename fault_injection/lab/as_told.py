@@ -5,7 +5,7 @@ Each gives what undoes it, so that the next remedy starts from the same cluster.
 
 from __future__ import annotations
 
-import json
+import copy
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -135,7 +135,7 @@ def _change_claim(lab: Lab, pod: Object, told: Told) -> tuple[Object, Undo]:
 def changed(spec: Object, prefix: str, told: Told) -> Object:
     """A spec with what is told changed: text in place of text as it is, else what YAML makes of it. A value in braces is merged into what
     stands at the field, what is given for a list is added to it, without a value the field goes."""
-    spec = json.loads(json.dumps(spec))
+    spec = copy.deepcopy(spec)
     if "[*]" in told.field:
         raise NotUnderstood(f"{told.change!r} changes {told.field!r}")
     *way, last = steps(told.field.removeprefix(prefix))
@@ -148,12 +148,12 @@ def changed(spec: Object, prefix: str, told: Told) -> Object:
         except (KeyError, IndexError):
             raise NotUnderstood(f"{told.change!r} takes away {told.field!r}, which isn't there") from None
         return spec
-    present = holder[last] if isinstance(last, int) else holder.get(last)
+    present: Any = holder[last] if isinstance(last, int) else holder.get(last)
     value = told.after if isinstance(present, str) else yaml.safe_load(told.after)
     if last == "tolerations":
         holder[last] = [*(present or ()), *(value if isinstance(value, list) else [value])]
     elif isinstance(value, dict):
-        holder[last] = _merged(present or {}, value)
+        holder[last] = _merged(present if isinstance(present, dict) else {}, value)
     else:
         holder[last] = value
     return spec
@@ -161,13 +161,15 @@ def changed(spec: Object, prefix: str, told: Told) -> Object:
 
 def _in(holder: Any, step: str | int, told: Told) -> Any:
     """One step further: a key, a place in a list, or the entry `name=X` of a list."""
-    if isinstance(holder, list) and isinstance(step, str):
+    if isinstance(step, int):
+        return holder[step]
+    if isinstance(holder, list):
         key, _, value = step.partition("=")
         found = [entry for entry in holder if entry.get(key) == value]
         if len(found) != 1:
             raise NotUnderstood(f"{told.change!r}: {step!r} isn't once in {told.field!r}")
         return found[0]
-    return holder[step] if isinstance(step, int) else holder.setdefault(step, {})
+    return holder.setdefault(step, {})
 
 
 def _merged(old: Object, new: Object) -> Object:
@@ -289,7 +291,7 @@ def _is_gone(client: Client, item: Object) -> bool:
 def _bare(item: Object) -> Object:
     """An object as its author wrote it: without what the API server and the controllers added."""
     metadata = {key: item["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in item["metadata"]}
-    made = json.loads(json.dumps({key: value for key, value in item.items() if key != "status"}))
+    made = copy.deepcopy({key: value for key, value in item.items() if key != "status"})
     made["metadata"] = metadata
     for field in ("priority", "schedulingGates"):  # the one is admission's to write, the other was ours
         made["spec"].pop(field, None)

@@ -103,7 +103,7 @@ def _tolerations(draw: random.Random, scene: Scene, hardware: Hardware, pod: Obj
 
 
 def _port(draw: random.Random, scene: Scene, hardware: Hardware, pod: Object) -> None:
-    port = {"containerPort": 8080, "hostPort": draw.choice([8080, 8080, 9090])}
+    port: Object = {"containerPort": 8080, "hostPort": draw.choice([8080, 8080, 9090])}
     if draw.random() < 0.2:
         port["hostIP"] = "127.0.0.1"
     pod["spec"]["containers"][0]["ports"] = [port]
