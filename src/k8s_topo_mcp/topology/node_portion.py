@@ -128,13 +128,13 @@ def _add_devices(portion: Portion, path: str, devices: Sequence[PlacedDevice], n
             if published not in portion.shared:
                 portion.shared[published] = pool_facts(pool)
                 portion.edge(path, published, _PUBLISHES)
-        piece = device.spot.device
+        piece = device.device
         name = prefix + piece.name
         names.append(name)
         near = nics[id(device)].nearness if id(device) in nics else ""
         if is_plain(device):
             # Equal capacities are one object mostly; where they aren't, alike devices only don't share their facts.
-            key = (device.spot.seat.kind, device.state, id(piece.capacity.get("memory")), near)
+            key = (device.spot.kind, device.state, id(piece.capacity.get("memory")), near)
             facts = alike.get(key)
             if facts is None:
                 facts = alike[key] = device_facts(device, near)

@@ -41,19 +41,18 @@ def pool_facts(pool: Pool) -> Facts:
 
 def is_plain(device: PlacedDevice) -> bool:
     """Whether a device is like any other of its kind, state, memory and pool."""
-    spot = device.spot
     return not (
         device.taints
         or device.parts
         or device.counters
-        or spot.device.allow_multiple_allocations
-        or spot.seat.kind.driver in GROUPED
+        or device.device.allow_multiple_allocations
+        or device.pool.driver in GROUPED
     )  # fmt: skip
 
 
 def device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
     """A device as a vertex; `nearness` of the nearest NICs, where it has any."""
-    kind, spot = device.kind, device.spot
+    kind, piece = device.kind, device.device
     facts: Facts = {
         "type": "device", "label": kind.label, "role": kind.role, "state": device.state, "driver": kind.driver,
         "pool": pool_path(device.pool),
@@ -65,9 +64,9 @@ def device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
         facts["fit"] = _fitting(device)
     if device.counters:
         facts["counters"] = {name: [str(left), str(whole)] for name, (left, whole) in device.counters.items()}
-    if spot.device.allow_multiple_allocations:
+    if piece.allow_multiple_allocations:
         facts["shares"] = len(device.holds)
-    memory = spot.device.capacity.get("memory")
+    memory = piece.capacity.get("memory")
     if memory is not None:
         facts["memory"] = str(memory.value)
     if kind.driver in GROUPED and (groups := device_groups(device)):
@@ -133,7 +132,7 @@ def _add_partition(portion: Portion, whole: str, part: PlacedDevice) -> None:
         facts["profile"] = part.kind.profile
     if part.taints:
         facts["taints"] = [str(taint) for taint in part.taints]
-    consumed = part.spot.device.consumes_counters
+    consumed = part.device.consumes_counters
     if consumed:
         facts["consumes"] = {name: str(amount) for use in consumed for name, amount in use.counters.items()}
     portion.own[identity] = facts
