@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from k8s_topo_mcp.objects.record import record
 
 from .joins import Kind
-from .spots import Spot
 from .placed import PlacedDevice, State, Tally, total
+from .spots import Spot
 
 MAX_COUNTS = 1024
 """So many patterns of states are remembered of one frame."""
@@ -35,11 +35,11 @@ class Layout:
 @record()
 class Place:
     """A NUMA node or a root in a frame, or the node itself: `name` follows the node's ("/numa/0"). `below` are the places in it, by their
-    number, with what published the link; `devices` hang on it directly, by their number."""
+    number, with the edges to them, which say what published the link; `devices` hang on it directly, by their number."""
 
     name: str
     type: str
-    below: dict[int, str]
+    below: dict[int, dict[str, str]]
     devices: list[int]
 
 
@@ -52,7 +52,8 @@ class Counts:
 
 
 class Frame:
-    """One frame. `places` are the node itself and what is in it; `linked`: it has several accelerators, `nics`: it has NICs."""
+    """One frame. `places` are the node itself and what is in it, `names` and `vertices` these as they stand in the graph; `linked`: it has
+    several accelerators, `nics`: it has NICs."""
 
     def __init__(self, spots: Sequence[Spot], parts: Sequence[int]) -> None:
         self._spots = tuple(spots)
@@ -62,6 +63,8 @@ class Frame:
         self.linked = roles.count("accelerator") > 1
         self.nics = "nic" in roles
         self.places = _places(spots)
+        self.names = tuple([place.name for place in self.places])
+        self.vertices = tuple([{"type": place.type} for place in self.places])
         self.layouts: dict[Offered, Layout] = {}
 
     def layout(self, offered: Offered) -> Layout:
@@ -124,9 +127,9 @@ def _places(spots: Sequence[Spot]) -> tuple[Place, ...]:
         above = 0
         if spot.numa is not None:
             above = number(f"/numa/{spot.numa}", "numa")
-            found[0].below.setdefault(above, spot.numa_name)
+            found[0].below.setdefault(above, {"kind": "contains", "by": spot.numa_name})
         for root in spot.roots or ():
-            found[above].below.setdefault(number(f"/root/{root}", "root"), "pcieRoot")
+            found[above].below.setdefault(number(f"/root/{root}", "root"), {"kind": "contains", "by": "pcieRoot"})
         found[above if spot.root is None else numbers[f"/root/{spot.root}"]].devices.append(device)
     return tuple(found)
 

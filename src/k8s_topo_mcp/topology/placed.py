@@ -25,8 +25,8 @@ tainted: free, but a taint keeps off claims that don't tolerate it. unusable: it
 
 @record()
 class PlacedDevice:
-    """A device as it is published, with its state. `parts` are the partitions folded into it. `counters` are those that it shares with its partitions: by name
-    what is left, and of how much."""
+    """A device as it is published, with its state. `parts` are the partitions folded into it. `counters` are those that it shares with its
+    partitions: by name what is left, and of how much."""
 
     device: Device
     spot: Spot

@@ -35,9 +35,12 @@ class Shape:
 
 def base_name(node: NodeHardware) -> str:
     """The machine type, or the devices in a form that fits a path: 8xH100-80GB-HBM3."""
-    labels = node.node.metadata.labels if node.node is not None else dict[str, str]()
-    found = next((labels[key] for key in INSTANCE_TYPE if labels.get(key)), "")
-    return found or _devices_name(node)
+    if node.node is not None:
+        labels = node.node.metadata.labels
+        for key in INSTANCE_TYPE:
+            if found := labels.get(key):
+                return found
+    return derived(node, "topology.devices name", lambda: _devices_name(node))
 
 
 def _devices_name(node: NodeHardware) -> str:
@@ -50,15 +53,11 @@ def _devices_name(node: NodeHardware) -> str:
     return re.sub(r"[^\w.~]+", "-", "+".join(parts))
 
 
-def _base_name(node: NodeHardware) -> str:
-    return derived(node, "topology.base name", lambda: base_name(node))
-
-
 def shapes(nodes: Iterable[NodeHardware]) -> Mapping[str, Shape]:
     """The shape of every node, by the node's name."""
     groups: dict[tuple[str, Layout], list[NodeHardware]] = {}
     for node in nodes:
-        groups.setdefault((_base_name(node), node.layout), []).append(node)
+        groups.setdefault((base_name(node), node.layout), []).append(node)
     variants = Counter(base for base, _ in groups)
     found: dict[str, Shape] = {}
     for (base, layout), members in groups.items():

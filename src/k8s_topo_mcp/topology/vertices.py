@@ -88,16 +88,18 @@ def _fitting(device: PlacedDevice) -> dict[str, int]:
 
 def add_claim(portion: Portion, holder: Holder, own: bool) -> str:
     """The claim with the pods that it is reserved for; `own` if no other portion has it."""
-    claim = f"claim/{holder.claim.metadata.namespace}/{holder.claim.metadata.name}"
+    metadata = holder.claim.metadata
+    claim = f"claim/{metadata.namespace}/{metadata.name}"
     if claim in portion.own or claim in portion.shared:
         return claim
     (portion.own if own else portion.shared)[claim] = _CLAIMS[holder.alive]
     if holder.pods:
-        paths = {pod_path(pod): pod for pod in holder.pods}
+        paths = [pod_path(pod) for pod in holder.pods]
         (portion.out if own else portion.shared_out)[claim] = dict.fromkeys(paths, _RESERVED)
-        for path, pod in paths.items():
+        for path, pod in zip(paths, holder.pods, strict=True):
             portion.shared[path] = pod_facts(pod)
-            portion.shared_into[path] = {**portion.shared_into.get(path, {}), claim: _RESERVED}
+            known = portion.shared_into.get(path)
+            portion.shared_into[path] = {claim: _RESERVED} if known is None else {**known, claim: _RESERVED}
     return claim
 
 
