@@ -74,7 +74,7 @@ def _filled(portions: Collection[Portion]) -> tuple[Tables, bool]:
         count += len(portion.own)
     vertices.update(shared)
     out: Edges = dict.fromkeys(vertices, NO_EDGES)
-    into: Edges = dict.fromkeys(vertices, NO_EDGES)
+    into: Edges = out.copy()  # takes a fraction of filling another one
     made: set[int] = set()
     for portion in portions:
         out.update(portion.out)

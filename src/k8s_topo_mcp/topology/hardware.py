@@ -166,6 +166,9 @@ class _Survey:
         node = self.nodes.get(name)
         slices = self.inventory.by_node.get(name, ())
         known = self.known.get(name)
+        if known is not None and not known.offers and not more and self._holds_still(known, node, slices, ()):
+            self.entries[name] = known
+            return known
         offers = known.offers if known is not None and known.node is node else _offers(node)
         pods = pods_on(self.view, name) if offers else ()
         if known is not None and not more and self._holds_still(known, node, slices, pods):

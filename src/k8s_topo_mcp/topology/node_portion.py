@@ -12,24 +12,19 @@ from functools import lru_cache
 from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.view import derived
 
-from .alignment import Beside, beside
+from .alignment import GROUPED, Beside, beside
 from .domains import Whereabouts
 from .frames import Frame
 from .holdings import Holder
 from .nodes import NodeHardware
 from .placed import PlacedDevice
 from .portions import Facts, Partitions, Portion, pod_facts, pod_path
-from .vertices import HELD, add_claim, add_holds, device_facts, is_plain, pool_facts, pool_path
+from .vertices import HELD, add_claim, add_holds, device_facts, pool_facts, pool_path
 
 _REQUESTED: Facts = {"kind": "requested_by", "by": "device plugin"}
 _BY_SLICE: Facts = {"kind": "contains", "by": "slice"}
 _BY_ALLOCATABLE: Facts = {"kind": "contains", "by": "allocatable"}
 _PUBLISHES: Facts = {"kind": "publishes", "by": "slice"}
-
-
-def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held") -> Portion:
-    """What a node adds; remembered for as long as nothing of the node changes."""
-    return derived(node, ("topology.portion", shape, partitions), lambda: _of_node(node, shape, partitions))
 
 
 @record()
@@ -66,7 +61,8 @@ def _placed(by: str) -> Facts:
     return {"kind": "contains", "by": "attribute" if ".dra.net/" in by or by.startswith("neuron.aws.com/") else "label", "name": by}
 
 
-def _of_node(node: NodeHardware, shape: str, partitions: Partitions) -> Portion:
+def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held") -> Portion:
+    """What a node adds. It depends on nothing else, so it holds for as long as the node's facts are these."""
     portion = Portion()
     path, frame = f"node/{node.name}", node.frame
     inner = [path + name for name in frame.names]
@@ -110,23 +106,26 @@ def _add_devices(portion: Portion, path: str, devices: Sequence[PlacedDevice], n
     own = portion.own
     names: list[str] = []
     pool, prefix = None, ""
+    grouped = False
     alike: dict[tuple[object, ...], Facts] = {}
     for device in devices:
         if device.pool is not pool:
             pool = device.pool
+            grouped = pool.driver in GROUPED
             prefix = f"device/{pool.driver}/{pool.name}/"
             alike.clear()
             published = pool_path(pool)
             if published not in portion.shared:
                 portion.shared[published] = pool_facts(pool)
                 portion.edge(path, published, _PUBLISHES)
-        name = prefix + device.device.name
+        piece = device.device
+        name = prefix + piece.name
         names.append(name)
-        if nics or not is_plain(device):
+        if nics or grouped or piece.allow_multiple_allocations or device.taints or device.parts or device.counters:
             own[name] = device_facts(device, nics[id(device)].nearness if id(device) in nics else "")
             continue
         # Equal capacities are one object mostly; where they aren't, alike devices only don't share their facts.
-        key = (device.spot, device.state, id(device.device.capacity.get("memory")))
+        key = (device.spot, device.state, id(piece.capacity.get("memory")))
         facts = alike.get(key)
         if facts is None:
             facts = alike[key] = device_facts(device)

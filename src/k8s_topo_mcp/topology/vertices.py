@@ -39,17 +39,6 @@ def pool_facts(pool: Pool) -> Facts:
     return facts
 
 
-def is_plain(device: PlacedDevice) -> bool:
-    """Whether a device is like any other of its kind, state, memory and pool."""
-    return not (
-        device.taints
-        or device.parts
-        or device.counters
-        or device.device.allow_multiple_allocations
-        or device.pool.driver in GROUPED
-    )  # fmt: skip
-
-
 def device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
     """A device as a vertex; `nearness` of the nearest NICs, where it has any."""
     kind, piece = device.kind, device.device
