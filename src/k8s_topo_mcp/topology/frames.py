@@ -6,7 +6,8 @@ pattern of free and held devices, the NUMA nodes and roots of the graph. `Layout
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 
 from k8s_topo_mcp.objects.record import record
 
@@ -44,6 +45,19 @@ class Place:
 
 
 @record()
+class Link:
+    """What hangs on one place, all by edges that say the same: `pick` takes it out of a list of all places and all devices behind them."""
+
+    place: int
+    pick: Callable[[Sequence[str]], Sequence[str]]
+    edge: dict[str, str]
+
+
+BY_SLICE = {"kind": "contains", "by": "slice"}
+"""The edge to a device."""
+
+
+@record()
 class Counts:
     """The devices of a node by kind and state, and the sum over all accelerators."""
 
@@ -52,8 +66,8 @@ class Counts:
 
 
 class Frame:
-    """One frame. `places` are the node itself and what is in it, `names` and `vertices` these as they stand in the graph; `linked`: it has
-    several accelerators, `nics`: it has NICs."""
+    """One frame. `places` are the node itself and what is in it, `names` and `vertices` these as they stand in the graph, `links` what
+    hangs on what where that is simple; `linked`: it has several accelerators, `nics`: it has NICs."""
 
     def __init__(self, spots: Sequence[Spot], parts: Sequence[int]) -> None:
         self._spots = tuple(spots)
@@ -65,6 +79,7 @@ class Frame:
         self.places = _places(spots)
         self.names = tuple([place.name for place in self.places])
         self.vertices = tuple([{"type": place.type} for place in self.places])
+        self.links = None if self.nics else _links(self.places)
         self.layouts: dict[Offered, Layout] = {}
 
     def layout(self, offered: Offered) -> Layout:
@@ -131,6 +146,22 @@ def _places(spots: Sequence[Spot]) -> tuple[Place, ...]:
         for root in spot.roots or ():
             found[above].below.setdefault(number(f"/root/{root}", "root"), {"kind": "contains", "by": "pcieRoot"})
         found[above if spot.root is None else numbers[f"/root/{spot.root}"]].devices.append(device)
+    return tuple(found)
+
+
+def _links(places: Sequence[Place]) -> tuple[Link, ...] | None:
+    """The links of places of which each hangs on one other and has things of one kind on it; None where some don't."""
+    found: list[Link] = []
+    hung: set[int] = set()
+    for number, place in enumerate(places):
+        edges = [*place.below.values(), *([BY_SLICE] if place.devices else [])]
+        members = [*place.below, *(len(places) + device for device in place.devices)]
+        if any(edge != edges[0] for edge in edges) or not hung.isdisjoint(members):
+            return None
+        hung.update(members)
+        if members:
+            pick = itemgetter(*members) if len(members) > 1 else itemgetter(slice(members[0], members[0] + 1))
+            found.append(Link(number, pick, edges[0]))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ from k8s_topo_mcp.view import derived
 
 from .alignment import GROUPED, Beside, beside
 from .domains import Whereabouts
-from .frames import Frame
+from .frames import BY_SLICE, Frame
 from .holdings import Holder
 from .nodes import NodeHardware
 from .placed import PlacedDevice
@@ -22,7 +22,6 @@ from .portions import Facts, Partitions, Portion, pod_facts, pod_path
 from .vertices import HELD, add_claim, add_holds, device_facts, pool_facts, pool_path
 
 _REQUESTED: Facts = {"kind": "requested_by", "by": "device plugin"}
-_BY_SLICE: Facts = {"kind": "contains", "by": "slice"}
 _BY_ALLOCATABLE: Facts = {"kind": "contains", "by": "allocatable"}
 _PUBLISHES: Facts = {"kind": "publishes", "by": "slice"}
 
@@ -136,6 +135,16 @@ def _add_devices(portion: Portion, path: str, devices: Sequence[PlacedDevice], n
 def _add_frame(portion: Portion, frame: Frame, names: Sequence[str], devices: Sequence[str]) -> None:
     """What hangs on what: NUMA nodes, roots, devices."""
     out, into = portion.out, portion.into
+    if frame.links is not None:
+        everything = [*names, *devices]
+        for link in frame.links:
+            name, members, edge = everything[link.place], link.pick(everything), link.edge
+            hung = dict.fromkeys(members, edge)
+            out[name] = {**out[name], **hung} if name in out else hung
+            above = {name: edge}
+            for member in members:
+                into[member] = above
+        return
     for name, place in zip(names, frame.places, strict=True):
         edges: dict[str, Facts] = {}
         for number, facts in place.below.items():
@@ -143,11 +152,11 @@ def _add_frame(portion: Portion, frame: Frame, names: Sequence[str], devices: Se
             edges[below] = facts
             into[below] = {**into[below], name: facts} if below in into else {name: facts}
         if place.devices:
-            members, above = [devices[number] for number in place.devices], {name: _BY_SLICE}
-            hung = dict.fromkeys(members, _BY_SLICE)
+            members, above = [devices[number] for number in place.devices], {name: BY_SLICE}
+            hung = dict.fromkeys(members, BY_SLICE)
             edges = {**edges, **hung} if edges else hung
             # What leads to a NIC will be more than that.
-            into.update({member: above.copy() for member in members} if frame.nics else dict.fromkeys(members, above))
+            into.update({member: above.copy() for member in members})
         if edges:
             out[name] = {**out[name], **edges} if name in out else edges
 
