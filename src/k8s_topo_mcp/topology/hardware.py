@@ -41,6 +41,9 @@ from .states import Rules, placed_devices
 __all__ = ["STATES", "Hardware", "NodeHardware", "PlacedDevice", "State", "Unbound", "hardware"]
 
 
+MODEL, OLD_MODEL = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"
+
+
 def hardware(view: ClusterView) -> Hardware:
     """The facts of a view, worked out once; of a view much like the one before only what changed."""
     return view.memo("topology.hardware", lambda: _surveyed(view))
@@ -107,7 +110,7 @@ class _Survey:
         self.state_rules = Rules(kept.spots, self.minor, self.features, lambda: in_use(view))
         self.inventory = inventory(view)
         self.local = replace(self.inventory, shared=())
-        self.nodes = {node.name: node for node in view.all(Node)}
+        self.nodes = {node.metadata.name: node for node in view.all(Node)}
         self.frames = kept.frames
         self.frames.trim(len(self.nodes))
         self.holders = Holders(view, None if last is None else last.holders)
@@ -218,6 +221,7 @@ class _Survey:
         return NodeHardware(
             name=name,
             node=node,
+            model=labels.get(MODEL) or labels.get(OLD_MODEL) or "",
             where=self.places.of(labels, slices),
             groups=groups(labels),
             devices=tuple(ordered),

@@ -59,8 +59,8 @@ class Surroundings:
     the objects and pods is another, neither is a portion."""
 
     objects: tuple[tuple[ApiObject, ...], ...] = ()
-    of: dict[_Controller, tuple[list[Pod], Portion]] = field(default_factory=dict[_Controller, "tuple[list[Pod], Portion]"])
-    concerned: tuple[tuple[Pod, ...], tuple[Portion, ...]] = ((), ())
+    of: dict[_Controller, tuple[Sequence[Pod], Portion]] = field(default_factory=dict[_Controller, "tuple[Sequence[Pod], Portion]"])
+    concerned: tuple[Mapping[_Controller, tuple[Pod, ...]], tuple[Portion, ...]] | None = None
     waiting: tuple[tuple[Pod, ...], tuple[ResourceClaim, ...], tuple[Portion, ...]] | None = None
     behind: dict[_Controller, _Behind] = field(default_factory=dict[_Controller, "_Behind"])
 
@@ -85,16 +85,19 @@ def _surroundings(view: ClusterView) -> Surroundings:
 def pod_portions(view: ClusterView, pods: Iterable[Pod]) -> list[Portion]:
     """What these pods add, and what stands behind them."""
     around = _surroundings(view)
-    return [portion for key, group in _by_controller(pods).items() for portion in _of_pods(view, key, group, around)]
+    groups: dict[_Controller, list[Pod]] = {}
+    for pod in pods:
+        groups.setdefault(_controller(pod), []).append(pod)
+    return [portion for key, group in groups.items() for portion in _of_pods(view, key, group, around)]
 
 
 def concerned_portions(view: ClusterView) -> tuple[Portion, ...]:
     """The same for all pods that hold devices or ask for them."""
-    around, pods = _surroundings(view), concerned_pods(view)
-    if around.concerned[0] is not pods:
-        known, found = around.of, dict[_Controller, tuple[list[Pod], Portion]]()
+    around, groups = _surroundings(view), view.index(Pod, _concerned_by_controller)
+    if around.concerned is None or around.concerned[0] is not groups:
+        known, found = around.of, dict[_Controller, tuple[Sequence[Pod], Portion]]()
         portions: list[Portion] = []
-        for key, group in _by_controller(pods).items():
+        for key, group in groups.items():
             last = known.get(key)
             if last is not None and last[0] == group:
                 found[key] = last
@@ -103,25 +106,20 @@ def concerned_portions(view: ClusterView) -> tuple[Portion, ...]:
                 made = _of_pods(view, key, group, around)
                 found[key] = (group, made[-1])
                 portions += made
-        around.of, around.concerned = found, (pods, tuple(portions))
+        around.of, around.concerned = found, (groups, tuple(portions))
     return around.concerned[1]
 
 
-def _by_controller(pods: Iterable[Pod]) -> Mapping[_Controller, list[Pod]]:
-    found: dict[_Controller, list[Pod]] = {}
-    for pod in pods:
-        metadata = pod.metadata
-        key = ("", metadata.namespace, metadata.name)
-        for owner in metadata.owners:
-            if owner.controller:
-                key = (owner.kind, metadata.namespace, owner.name)
-                break
-        group = found.get(key)
-        if group is None:
-            found[key] = [pod]
-        else:
-            group.append(pod)
-    return found
+def _controller(pod: Pod) -> _Controller:
+    metadata = pod.metadata
+    for owner in metadata.owners:
+        if owner.controller:
+            return (owner.kind, metadata.namespace, owner.name)
+    return ("", metadata.namespace, metadata.name)
+
+
+def _concerned_by_controller(pod: Pod) -> Iterable[_Controller]:
+    return (_controller(pod),) if _is_concerned(pod) else ()
 
 
 def _behind_and(behind: _Behind | None, portion: Portion) -> tuple[Portion, ...]:
@@ -252,12 +250,16 @@ def _waiting(pod: Pod, claims: Iterable[ResourceClaim]) -> Portion:
     return portion
 
 
-def _concerned(pod: Pod) -> Iterable[bool]:
+def _is_concerned(pod: Pod) -> bool:
     if pod.is_terminal:
-        return ()
-    asks = bool(pod.resource_claims) or pod.extended_resource_claim is not None
-    asks = asks or any(is_extended(name) for entry in (*pod.containers, *pod.init_containers) for name in entry.requests)
-    return (True,) if asks else ()
+        return False
+    if pod.resource_claims or pod.extended_resource_claim is not None:
+        return True
+    return any(is_extended(name) for entry in (*pod.containers, *pod.init_containers) for name in entry.requests)
+
+
+def _concerned(pod: Pod) -> Iterable[bool]:
+    return (True,) if _is_concerned(pod) else ()
 
 
 def concerned_pods(view: ClusterView) -> tuple[Pod, ...]:
