@@ -112,6 +112,10 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
     """
     ordered = variant is not None and variant.ordered
     everywhere = counters_everywhere(minor, variant)
+    if not inventory.shared and not (everywhere and inventory.named_counters):
+        simple = _simple_pools(inventory.by_node.get(node.name, ()))
+        if simple is not None:
+            return tuple(sorted(simple, key=_order)) if ordered and len(simple) > 1 else tuple(simple)
     hides_counters = minor >= 36 or (minor == 35 and variant is not None and variant.name != "stable")
     found: dict[PoolKey, list[ResourceSlice]] = {}
     near = inventory.near(node.name, as_listed=not ordered)
@@ -141,6 +145,24 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
         plain.sort(key=_order)
         binding.sort(key=_order)
     return (*plain, *binding)
+
+
+def _simple_pools(own: tuple[ResourceSlice, ...]) -> list[Pool] | None:
+    """What every release makes of slices that are a whole pool each, name the node, and have neither counters nor binding conditions, on
+    which the other rules turn: nearly every node is like this. None where a node isn't."""
+    if len(own) > 1 and len({(entry.driver, entry.pool) for entry in own}) < len(own):
+        return None
+    found: list[Pool] = []
+    for entry in own:
+        if entry.slice_count != 1 or entry.shared_counters or entry.per_device_node_selection:
+            return None
+        if any([device.consumes_counters or device.binding_conditions for device in entry.devices]):  # noqa: C419 a list is faster
+            return None
+        repeated = _repeated_device((entry,))
+        state: PoolState = "usable" if repeated is None else "invalid"
+        reason = "" if repeated is None else f"duplicate device name {repeated}"
+        found.append(Pool(entry.driver, entry.pool, entry.generation, state, reason, (entry,), seen=1, announced=1))
+    return found
 
 
 def counters_everywhere(minor: int, variant: Variant | None) -> bool:

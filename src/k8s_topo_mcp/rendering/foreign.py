@@ -20,6 +20,8 @@ _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u316
 
 def clean(text: str, limit: int = 240) -> str:
     """One line of at most `limit` characters, free of anything that a reader wouldn't see; cut text ends with an ellipsis."""
+    if len(text) <= limit and text.isascii() and text.isprintable():  # nearly always: spaces are all that can be in the way
+        return " ".join(text.split()) if " " in text else text
     # Bound the work before the regular expressions run; the rest would be cut off anyway.
     text = _ESCAPES.sub("", text[: 8 * limit + 4096])
     text = _INVISIBLE.sub("", text)

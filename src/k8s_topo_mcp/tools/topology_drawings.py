@@ -35,10 +35,10 @@ class Drawing:
 def _label(line: Line) -> str:
     """A row in words: its name or count, what is to say, and the names it stands for."""
     row = line.row
-    names = [clean(name, 80) for name in row.names[:400]]
+    names = [clean(name, 80) for name in (row.names if len(row.names) <= 400 else row.names[:4])]
     parts = [clean(row.title, 80), clean(row.text, 240)]
     if row.count > 1 and names:
-        parts.append(fold_names(names) if len(row.names) <= 400 else f"{', '.join(names[:4])} and {len(row.names) - 4:,} more")
+        parts.append(fold_names(names) if len(row.names) <= 400 else f"{', '.join(names)} and {len(row.names) - 4:,} more")
     return " ".join(part for part in parts if part).replace(" : ", ": ")
 
 

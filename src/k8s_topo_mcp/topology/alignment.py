@@ -95,13 +95,13 @@ def _qualified(device: PlacedDevice) -> str:
 
 
 def _group(device: PlacedDevice) -> object:
-    found = device.spot.device.attributes.get(DEVICE_GROUP)
+    found = device.device.attributes.get(DEVICE_GROUP)
     return None if found is None else found.value
 
 
 def device_groups(device: PlacedDevice) -> dict[str, str]:
     """The device groups that a device of AWS Neuron, or an EFA beside it, is in: those of 1, 4, 8 and 16 devices by their attribute."""
-    return {name: str(value) for name, value in device.spot.device.attributes.items() if name.startswith(_GROUP_PREFIX)}
+    return {name: str(value) for name, value in device.device.attributes.items() if name.startswith(_GROUP_PREFIX)}
 
 
 def summary(devices: Sequence[PlacedDevice]) -> str:

@@ -205,9 +205,11 @@ def device_rows(device: PlacedDevice, node: NodeHardware | None) -> tuple[Row, .
     place = f"numa {spot.numa}" if spot.numa is not None else "NUMA not published"
     root = "root not published" if spot.roots is None else f"root {spot.root}" if spot.root else f"{len(spot.roots)} roots"
     rows = [Row("fact", f"{where}; {place}; {root}; pool {device.pool.name}, generation {device.pool.generation}, {device.pool.state}")]
-    rows.append(Row("fact", f"attributes: {', '.join(_attributes(device.spot.device)) or 'none'}"))
-    if spot.device.capacity:
-        rows.append(Row("fact", "capacity: " + ", ".join(f"{name} {entry.value}" for name, entry in sorted(spot.device.capacity.items()))))
+    rows.append(Row("fact", f"attributes: {', '.join(_attributes(device.device)) or 'none'}"))
+    if device.device.capacity:
+        rows.append(
+            Row("fact", "capacity: " + ", ".join(f"{name} {entry.value}" for name, entry in sorted(device.device.capacity.items())))
+        )
     if device.parts:
         rows.append(Row("fact", f"partitions: {_part_words(device.parts)}"))
     if node is not None:

@@ -74,7 +74,7 @@ def _filled(portions: Collection[Portion]) -> tuple[Tables, bool]:
         count += len(portion.own)
     vertices.update(shared)
     out: Edges = dict.fromkeys(vertices, NO_EDGES)
-    into: Edges = dict.fromkeys(vertices, NO_EDGES)
+    into: Edges = out.copy()  # takes a fraction of filling another one
     made: set[int] = set()
     for portion in portions:
         out.update(portion.out)
@@ -86,11 +86,11 @@ def _filled(portions: Collection[Portion]) -> tuple[Tables, bool]:
 
 def _all_shared(portion: Portion) -> Portion:
     """A portion with nothing of its own: what is a device's may be another node's, too (two nodes publish one pool)."""
-    return Portion(
-        shared={**portion.own, **portion.shared},
-        shared_out={**portion.out, **portion.shared_out},
-        shared_into={**portion.into, **portion.shared_into},
-    )
+    found = Portion()
+    found.shared = {**portion.own, **portion.shared}
+    found.shared_out = {**portion.out, **portion.shared_out}
+    found.shared_into = {**portion.into, **portion.shared_into}
+    return found
 
 
 def _patched(tables: Tables, gone: Sequence[Portion], come: Sequence[Portion], now: Iterable[Portion]) -> Tables | None:

@@ -94,12 +94,12 @@ class Places:
     def __init__(self, known: Sequence[Level] = LEVELS) -> None:
         self._known = tuple(known)
         self._rank = {level.label: number for number, level in enumerate(known)}
-        self._labels = frozenset(self._rank)
         self._found: dict[tuple[Sequence[object], ...], Whereabouts] = {}
 
     def of(self, labels: Mapping[str, str], slices: Iterable[ResourceSlice] = ()) -> Whereabouts:
         """Where the node with these labels stands; what is published for it (`slices`) tells levels that no label does."""
-        told = [(self._rank[label], label, value) for label in self._labels.intersection(labels) if (value := labels[label])]
+        rank = self._rank
+        told = [(rank[label], label, value) for label, value in labels.items() if value and label in rank]
         told.sort()
         more = _tpu_parts(labels) if _TPU in labels else {}
         for entry in slices:

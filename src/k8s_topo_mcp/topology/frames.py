@@ -6,12 +6,14 @@ pattern of free and held devices, the NUMA nodes and roots of the graph. `Layout
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 
 from k8s_topo_mcp.objects.record import record
 
-from .joins import Kind, Seat
+from .joins import Kind
 from .placed import PlacedDevice, State, Tally, total
+from .spots import Spot
 
 MAX_COUNTS = 1024
 """So many patterns of states are remembered of one frame."""
@@ -34,12 +36,25 @@ class Layout:
 @record()
 class Place:
     """A NUMA node or a root in a frame, or the node itself: `name` follows the node's ("/numa/0"). `below` are the places in it, by their
-    number, with what published the link; `devices` hang on it directly, by their number."""
+    number, with the edges to them, which say what published the link; `devices` hang on it directly, by their number."""
 
     name: str
     type: str
-    below: dict[int, str]
+    below: dict[int, dict[str, str]]
     devices: list[int]
+
+
+@record()
+class Link:
+    """What hangs on one place, all by edges that say the same: `pick` takes it out of a list of all places and all devices behind them."""
+
+    place: int
+    pick: Callable[[Sequence[str]], Sequence[str]]
+    edge: dict[str, str]
+
+
+BY_SLICE = {"kind": "contains", "by": "slice"}
+"""The edge to a device."""
 
 
 @record()
@@ -51,16 +66,20 @@ class Counts:
 
 
 class Frame:
-    """One frame. `places` are the node itself and what is in it; `linked`: it has several accelerators, `nics`: it has NICs."""
+    """One frame. `places` are the node itself and what is in it, `names` and `vertices` these as they stand in the graph, `links` what
+    hangs on what where that is simple; `linked`: it has several accelerators, `nics`: it has NICs."""
 
-    def __init__(self, seats: Sequence[Seat], parts: Sequence[int]) -> None:
-        self._seats = tuple(seats)
+    def __init__(self, spots: Sequence[Spot], parts: Sequence[int]) -> None:
+        self._spots = tuple(spots)
         self._parts = tuple(parts)
         self._counts: dict[tuple[State, ...], Counts] = {}
-        roles = [seat.kind.role for seat in seats]
+        roles = [spot.kind.role for spot in spots]
         self.linked = roles.count("accelerator") > 1
         self.nics = "nic" in roles
-        self.places = _places(seats)
+        self.places = _places(spots)
+        self.names = tuple([place.name for place in self.places])
+        self.vertices = tuple([{"type": place.type} for place in self.places])
+        self.links = None if self.nics else _links(self.places)
         self.layouts: dict[Offered, Layout] = {}
 
     def layout(self, offered: Offered) -> Layout:
@@ -68,11 +87,11 @@ class Frame:
         names: dict[str, int] = {}
         rows: list[tuple[object, ...]] = []
         placed: dict[Kind, tuple[bool, bool]] = {}
-        for seat, parts in zip(self._seats, self._parts, strict=True):
-            roots = None if seat.roots is None else tuple(names.setdefault(root, len(names)) for root in seat.roots)
-            rows.append((seat.kind, seat.numa, roots, parts))
-            numa, root = placed.get(seat.kind, (False, False))
-            placed[seat.kind] = (numa or seat.numa is not None, root or seat.roots is not None)
+        for spot, parts in zip(self._spots, self._parts, strict=True):
+            roots = None if spot.roots is None else tuple(names.setdefault(root, len(names)) for root in spot.roots)
+            rows.append((spot.kind, spot.numa, roots, parts))
+            numa, root = placed.get(spot.kind, (False, False))
+            placed[spot.kind] = (numa or spot.numa is not None, root or spot.roots is not None)
         rows.append(("plugin", offered))
         return Layout(tuple(rows), placed)
 
@@ -109,7 +128,7 @@ def _counted(devices: Sequence[PlacedDevice]) -> Counts:
     return Counts(found, total(tally for kind, tally in found.items() if kind.is_accelerator))
 
 
-def _places(seats: Sequence[Seat]) -> tuple[Place, ...]:
+def _places(spots: Sequence[Spot]) -> tuple[Place, ...]:
     found = [Place("", "node", {}, [])]
     numbers: dict[str, int] = {}
 
@@ -119,37 +138,59 @@ def _places(seats: Sequence[Seat]) -> tuple[Place, ...]:
             found.append(Place(name, kind, {}, []))
         return numbers[name]
 
-    for device, seat in enumerate(seats):
+    for device, spot in enumerate(spots):
         above = 0
-        if seat.numa is not None:
-            above = number(f"/numa/{seat.numa}", "numa")
-            found[0].below.setdefault(above, seat.numa_name)
-        for root in seat.roots or ():
-            found[above].below.setdefault(number(f"/root/{root}", "root"), "pcieRoot")
-        found[above if seat.root is None else numbers[f"/root/{seat.root}"]].devices.append(device)
+        if spot.numa is not None:
+            above = number(f"/numa/{spot.numa}", "numa")
+            found[0].below.setdefault(above, {"kind": "contains", "by": spot.numa_name})
+        for root in spot.roots or ():
+            found[above].below.setdefault(number(f"/root/{root}", "root"), {"kind": "contains", "by": "pcieRoot"})
+        found[above if spot.root is None else numbers[f"/root/{spot.root}"]].devices.append(device)
+    return tuple(found)
+
+
+def _links(places: Sequence[Place]) -> tuple[Link, ...] | None:
+    """The links of places of which each hangs on one other and has things of one kind on it; None where some don't."""
+    found: list[Link] = []
+    hung: set[int] = set()
+    for number, place in enumerate(places):
+        edges = [*place.below.values(), *([BY_SLICE] if place.devices else [])]
+        members = [*place.below, *(len(places) + device for device in place.devices)]
+        if any(edge != edges[0] for edge in edges) or not hung.isdisjoint(members):
+            return None
+        hung.update(members)
+        if members:
+            pick = itemgetter(*members) if len(members) > 1 else itemgetter(slice(members[0], members[0] + 1))
+            found.append(Link(number, pick, edges[0]))
     return tuple(found)
 
 
 def frame_of(devices: Sequence[PlacedDevice]) -> Frame:
     """The frame of some devices of a node, made anew."""
-    return Frame([device.spot.seat for device in devices], [len(device.parts) for device in devices])
+    return Frame([device.spot for device in devices], [len(device.parts) for device in devices])
 
 
 class Frames:
     """The frames of a cluster, and their layouts: what is alike is the same object, also after changes."""
 
     def __init__(self) -> None:
-        self._frames: dict[tuple[tuple[Seat, ...], tuple[int, ...]], Frame] = {}
+        self._frames: dict[tuple[tuple[Spot, ...], tuple[int, ...]], Frame] = {}
+        self._arranged: dict[tuple[tuple[Spot, ...], tuple[int, ...]], tuple[Frame, tuple[int, ...]]] = {}
         self._layouts: dict[tuple[tuple[object, ...], ...], Layout] = {}
 
-    def of(self, devices: Sequence[PlacedDevice]) -> Frame:
-        """The frame of a node with these devices."""
-        seats = tuple([device.spot.seat for device in devices])
-        parts = tuple([len(device.parts) for device in devices])
-        frame = self._frames.get((seats, parts))
-        if frame is None:
-            frame = self._frames[seats, parts] = Frame(seats, parts)
-        return frame
+    def arranged(self, devices: Sequence[PlacedDevice]) -> tuple[Frame, Sequence[PlacedDevice]]:
+        """The devices of a node by role and kind, within one kind in the order given (of the slices, which is the allocator's), and their
+        frame."""
+        key = _key(devices)
+        known = self._arranged.get(key)
+        if known is None:
+            spots = key[0]
+            order = sorted(range(len(spots)), key=lambda number: spots[number].kind.order)
+            own = _key([devices[number] for number in order])
+            frame = self._frames.setdefault(own, Frame(*own))
+            known = self._arranged[key] = (frame, () if own == key else tuple(order))
+        frame, order = known
+        return frame, [devices[number] for number in order] if order else devices
 
     def layout(self, frame: Frame, offered: Offered) -> Layout:
         """The layout of a node that also offers these resources of device plugins."""
@@ -161,5 +202,10 @@ class Frames:
 
     def trim(self, nodes: int) -> None:
         """Frames go when there are far more than so many nodes can have; layouts stay, as nodes that stay have them."""
-        if len(self._frames) > 4 * nodes:
+        if len(self._arranged) > 4 * nodes:
+            self._arranged.clear()
             self._frames.clear()
+
+
+def _key(devices: Sequence[PlacedDevice]) -> tuple[tuple[Spot, ...], tuple[int, ...]]:
+    return tuple([device.spot for device in devices]), tuple([len(device.parts) for device in devices])

@@ -42,7 +42,7 @@ A link that nobody publishes (NVLink between devices: `links` of the node says s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from k8s_topo_mcp.objects.node import Node
@@ -78,8 +78,7 @@ def hardware_graph(
 
     Notes
     -----
-    Linear in devices and holds; `benchmarks.topology` says what 40,000 devices take. What a node adds is remembered for as long as nothing
-    of the node changes.
+    Linear in devices and holds; `benchmarks.topology` says what 40,000 devices take.
     """
     from .digraph import graph_of
 
@@ -104,13 +103,14 @@ def cluster_graph(view: ClusterView, partitions: Partitions = "held") -> nx.DiGr
 
 @dataclass(slots=True)
 class _Kept:
-    """Of the last graph what the next one starts from."""
+    """Of the last graph what the next one starts from: what its nodes add, each with the shape that it was made for."""
 
-    compositions: dict[Partitions, Composition]
+    composition: Composition = field(default_factory=Composition)
+    portions: Mapping[NodeHardware, tuple[str, Portion]] = field(default_factory=dict[NodeHardware, tuple[str, Portion]])
 
 
-def _nothing_kept(_: tuple[Node, ...]) -> _Kept:
-    return _Kept({"held": Composition(), "all": Composition()})
+def _nothing_kept(_: tuple[Node, ...]) -> dict[Partitions, _Kept]:
+    return {"held": _Kept(), "all": _Kept()}
 
 
 def _of_cluster(view: ClusterView, partitions: Partitions) -> nx.DiGraph[str]:
@@ -118,12 +118,20 @@ def _of_cluster(view: ClusterView, partitions: Partitions) -> nx.DiGraph[str]:
 
     facts = hardware(view)
     shape_of = view.memo("topology.shapes", lambda: shapes(facts.nodes))
+    kept = view.carried(Node, _nothing_kept)[partitions]
+    known = kept.portions
+    own: dict[NodeHardware, tuple[str, Portion]] = {}
+    for node in facts.nodes:
+        shape = shape_of[node.name].name
+        last = known.get(node)
+        own[node] = last if last is not None and last[0] == shape else (shape, node_portion(node, shape, partitions))
+    kept.portions = own
     portions = _places(facts.nodes)
-    portions += [node_portion(node, shape_of[node.name].name, partitions) for node in facts.nodes]
+    portions += [portion for _, portion in own.values()]
     portions += [unbound_portion(facts.unbound, partitions)] if facts.unbound else []
     portions += concerned_portions(view)
     portions += waiting_portions(view)
-    return graph_of(view.carried(Node, _nothing_kept).compositions[partitions].of(portions))
+    return graph_of(kept.composition.of(portions))
 
 
 LEFT_OUT = ("pool", "driver", "role", "memory")

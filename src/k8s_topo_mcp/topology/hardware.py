@@ -35,9 +35,13 @@ from .nodes import Hardware, NodeHardware, Unbound
 from .placed import STATES, PlacedDevice, State, Tally, total
 from .plugin import PluginResource, is_extended, plugin_resources
 from .reach import Reach
+from .spots import Spots
 from .states import Rules, placed_devices
 
 __all__ = ["STATES", "Hardware", "NodeHardware", "PlacedDevice", "State", "Unbound", "hardware"]
+
+
+MODEL, OLD_MODEL = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"
 
 
 def hardware(view: ClusterView) -> Hardware:
@@ -79,6 +83,7 @@ class _Kept:
 
     last: _Last | None = None
     frames: Frames = field(default_factory=Frames)
+    spots: Spots = field(default_factory=Spots)
 
 
 def _nothing_kept(_: tuple[Node, ...]) -> _Kept:
@@ -87,7 +92,7 @@ def _nothing_kept(_: tuple[Node, ...]) -> _Kept:
 
 def _surveyed(view: ClusterView) -> Hardware:
     kept = view.carried(Node, _nothing_kept)
-    survey = _Survey(view, kept.last, kept.frames)
+    survey = _Survey(view, kept)
     found = survey.hardware()
     kept.last = _Last(survey.rules, survey.inventory, survey.holders, survey.places, survey.entries)
     return found
@@ -96,17 +101,18 @@ def _surveyed(view: ClusterView) -> Hardware:
 class _Survey:
     """One pass over a view."""
 
-    def __init__(self, view: ClusterView, last: _Last | None, frames: Frames) -> None:
+    def __init__(self, view: ClusterView, kept: _Kept) -> None:
+        last = kept.last
         self.view = view
         self.minor = view.release.minor
         self.features = allocator_features(view.release)
         self.variant = variant(self.minor, self.features)
-        self.state_rules = Rules(self.minor, self.features, lambda: in_use(view))
+        self.state_rules = Rules(kept.spots, self.minor, self.features, lambda: in_use(view))
         self.inventory = inventory(view)
         self.local = replace(self.inventory, shared=())
-        self.nodes = {node.name: node for node in view.all(Node)}
-        self.frames = frames
-        frames.trim(len(self.nodes))
+        self.nodes = {node.metadata.name: node for node in view.all(Node)}
+        self.frames = kept.frames
+        self.frames.trim(len(self.nodes))
         self.holders = Holders(view, None if last is None else last.holders)
         self.entries: dict[str, _Entry] = {}
         self.seen: set[int] = set()
@@ -123,8 +129,7 @@ class _Survey:
         unbound = self._place_unbound(on_node)
         names = sorted(dict.fromkeys((*self.nodes, *self.inventory.by_node, *on_node)))
         nodes = tuple([self._entry(name, on_node.get(name, ())).found for name in names])
-        for entry in self.entries.values():
-            self.seen.update(entry.seen)
+        self.seen.update(*[entry.seen for entry in self.entries.values()])
         unused = [entry for entry in self.inventory.slices if id(entry) not in self.seen and entry.devices]
         superseded = sum(len(entry.devices) for entry in unused if entry.generation < self._newest(entry))
         unseen = sum(len(entry.devices) for entry in unused) - superseded
@@ -142,11 +147,8 @@ class _Survey:
 
     def _lost(self, unbound: Sequence[Unbound]) -> tuple[Hold, ...]:
         """Holds that no node has the device for: of what nodes spare, and of pools that no node has."""
-        pools: set[PoolKey] = set()
-        found: list[Hold] = []
-        for entry in self.entries.values():
-            pools.update(entry.pools)
-            found.extend(entry.spare)
+        found = [hold for entry in self.entries.values() if entry.spare for hold in entry.spare]
+        pools = set[PoolKey]().union(*[entry.pools for entry in self.entries.values()])
         for key in self.holders.pools:
             if key not in pools:
                 found.extend(hold for holds in held_in(key, self.holders.in_pool(key)).values() for hold in holds)
@@ -167,12 +169,15 @@ class _Survey:
         node = self.nodes.get(name)
         slices = self.inventory.by_node.get(name, ())
         known = self.known.get(name)
+        if known is not None and not known.offers and not more and self._holds_still(known, node, slices, ()):
+            self.entries[name] = known
+            return known
         offers = known.offers if known is not None and known.node is node else _offers(node)
         pods = pods_on(self.view, name) if offers else ()
         if known is not None and not more and self._holds_still(known, node, slices, pods):
             self.entries[name] = known
             return known
-        pools = tuple(dict.fromkeys([(entry.driver, entry.pool) for entry in slices]))
+        pools: tuple[PoolKey, ...] = tuple(dict.fromkeys([(entry.driver, entry.pool) for entry in slices]))
         held = {key: held_in(key, own) for key in pools if (own := self.holders.in_pool(key))}
         devices: list[PlacedDevice] = []
         seen: list[int] = []
@@ -207,21 +212,19 @@ class _Survey:
     def _node(
         self, name: str, node: Node | None, slices: tuple[ResourceSlice, ...], devices: list[PlacedDevice], offers: bool
     ) -> NodeHardware:
-        # Kinds by role; within one kind the order of the slices, which is the allocator's.
-        if len({device.spot.seat.kind for device in devices}) > 1:
-            devices.sort(key=lambda device: device.spot.seat.kind.order)
         plugin = plugin_resources(node, partial(pods_on, self.view)) if node is not None and offers else ()
         labels: Mapping[str, str] = node.metadata.labels if node is not None else {}
-        frame = self.frames.of(devices)
-        counts = frame.counts(devices)
+        frame, ordered = self.frames.arranged(devices)
+        counts = frame.counts(ordered)
         if plugin:
             counts = _with_plugin(counts, plugin)
         return NodeHardware(
             name=name,
             node=node,
+            model=labels.get(MODEL) or labels.get(OLD_MODEL) or "",
             where=self.places.of(labels, slices),
             groups=groups(labels),
-            devices=tuple(devices),
+            devices=tuple(ordered),
             plugin=plugin,
             closed=_closed(node),
             frame=frame,
@@ -251,7 +254,7 @@ class _Survey:
                 held = held_in((pool.driver, pool.name), self.holders.in_pool((pool.driver, pool.name)))
                 for device in placed_devices(pool, members, held, self.state_rules):
                     home = homes[device.name]
-                    own = device.spot.device.node_selection
+                    own = device.device.node_selection
                     names = reach.of(own) if home.per_device_node_selection else reached[id(home)]
                     by_nodes.setdefault(names, []).append(device)
                 for names, devices in by_nodes.items():
@@ -297,7 +300,7 @@ def _counted(entry: PluginResource) -> Tally:
 
 def _offers(node: Node | None) -> bool:
     """Whether the node has resources of device plugins."""
-    return node is not None and any("/" in name and is_extended(name) for name in node.allocatable)
+    return node is not None and any(map(is_extended, [name for name in node.allocatable if "/" in name]))
 
 
 def _closed(node: Node | None) -> str:

@@ -70,8 +70,9 @@ def holder_of(view: ClusterView, claim: ResourceClaim) -> Holder:
 
 
 def _alive(view: ClusterView, claim: ResourceClaim, pods: tuple[Pod, ...]) -> bool | None:
-    if any(not pod.is_terminal for pod in pods):
-        return True
+    for pod in pods:
+        if not pod.is_terminal:
+            return True
     if not view.can_read(Pod.KIND) or any(consumer.resource != "pods" for consumer in claim.reserved_for):
         return None
     return False
@@ -85,24 +86,32 @@ class Holders:
         self._pods = view.all(Pod)
         self._others = (view.all(PodGroup), view.can_read(Pod.KIND))
         self._in_pool = view.index(ResourceClaim, pools_held)
-        self._of: dict[ResourceClaim, Holder] = {}
-        self.touched: set[PoolKey] = set(self._in_pool) if before is None else others(before._in_pool, self._in_pool)
-        known = {} if before is None else before._of
-        changed = _changed(before._pods, self._pods) if before is not None and before._others == self._others else None
-        for key, claims in self._in_pool.items():
-            for claim in claims:
-                held = known.get(claim)
-                if held is None:
-                    self._of[claim] = holder_of(view, claim)
-                elif changed is None or (changed and _concerns(claim, changed)):
-                    now = holder_of(view, claim)
-                    if held.pods == now.pods and held.alive is now.alive:
-                        self._of[claim] = held
-                    else:
-                        self._of[claim] = now
-                        self.touched.add(key)
-                else:
-                    self._of[claim] = held
+        if before is None:
+            self.touched: set[PoolKey] = set(self._in_pool)
+            self._of = {claim: holder_of(view, claim) for claims in self._in_pool.values() for claim in claims}
+            return
+        self.touched = others(before._in_pool, self._in_pool)
+        self._of = before._of
+        if self.touched:
+            held = {claim: None for claims in self._in_pool.values() for claim in claims}
+            self._of = {claim: before._of.get(claim) or holder_of(view, claim) for claim in held}
+        if before._others != self._others:
+            self._revise(view, self._of)
+        elif before._pods is not self._pods:
+            self._revise(view, _concerned(view, before._pods, self._pods))
+
+    def _revise(self, view: ClusterView, claims: Iterable[ResourceClaim]) -> None:
+        """Look again who holds these claims; the ones that hold nothing don't matter."""
+        found = dict(self._of)
+        for claim in claims:
+            held = found.get(claim)
+            if held is None:
+                continue
+            now = holder_of(view, claim)
+            if held.pods != now.pods or held.alive is not now.alive:
+                found[claim] = now
+                self.touched.update(pools_held(claim))
+        self._of = found
 
     @property
     def pools(self) -> Iterable[PoolKey]:
@@ -122,15 +131,17 @@ def others(before: Mapping[PoolKey, Sequence[object]], now: Mapping[PoolKey, Seq
     return {key for key, found in now.items() if before.get(key) != found} | (before.keys() - now.keys())
 
 
-def _changed(before: tuple[Pod, ...], now: tuple[Pod, ...]) -> set[tuple[str, str]]:
-    """Namespace and name of the pods that came, went or changed."""
-    return set() if before is now else {pod.key for pod in set(before) ^ set(now)}
+def _concerned(view: ClusterView, before: tuple[Pod, ...], now: tuple[Pod, ...]) -> list[ResourceClaim]:
+    """The claims that are reserved for any of the pods that came, went or changed, or for a group, which may have them as members."""
+    index = view.index(ResourceClaim, _reserved_for)
+    changed = {pod.key for pod in set(before) ^ set(now)}
+    return [claim for name in (*changed, None) for claim in index.get(name, ())] if changed else []
 
 
-def _concerns(claim: ResourceClaim, pods: set[tuple[str, str]]) -> bool:
-    """Whether a claim is reserved for any of these pods, or for a group, which may have them as members."""
+def _reserved_for(claim: ResourceClaim) -> Iterable[tuple[str, str] | None]:
+    """Namespace and name of the pods that a claim is reserved for; None for anything else."""
     space = claim.metadata.namespace
-    return any(consumer.resource != "pods" or (space, consumer.name) in pods for consumer in claim.reserved_for)
+    return dict.fromkeys([(space, consumer.name) if consumer.resource == "pods" else None for consumer in claim.reserved_for])
 
 
 def held_in(key: PoolKey, holders: Iterable[Holder]) -> Held:

@@ -1,8 +1,7 @@
 """Under which attribute each driver publishes where a device sits and what it is: the one table, a source beside each row.
 
 The standard names of resource.kubernetes.io come first (k8s.io/dynamic-resource-allocation deviceattribute; numaNode by KEP-6072). Older
-drivers say the same under a name of their own: good for a picture, but no `matchAttribute` joins two names (`Spot.numa_name` keeps which
-one it was). What a driver doesn't publish is None, never 0: absent is not a value, and not different from another absence either.
+drivers say the same under a name of their own: good for a picture, but no `matchAttribute` joins two names. `spots` reads devices by it.
 """
 
 from __future__ import annotations
@@ -13,9 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from k8s_topo_mcp.objects.record import record
-from k8s_topo_mcp.objects.resource_slice import Attribute, Device, ResourceSlice
-from k8s_topo_mcp.view import derived
+from k8s_topo_mcp.objects.resource_slice import Attribute
 
 NUMA_NODE = "resource.kubernetes.io/numaNode"
 PCIE_ROOT = "resource.kubernetes.io/pcieRoot"
@@ -206,75 +203,6 @@ def _label(role: Role, driver: str, product: str, profile: str) -> str:
     return f"{name} {profile}" if profile else name
 
 
-@record()
-class Seat:
-    """What a device is and where it sits, as published. None: not published. Devices that are alike in this mostly have the same object.
-
-    `numa` is the device's own NUMA node, `numa_name` the attribute that said so. `roots` has several entries only for devices that span
-    roots (CPUs, as a list). `part` is set where the driver says that it is a partition; `partitions` finds of what.
-    """
-
-    kind: Kind
-    numa: int | None
-    numa_name: str
-    roots: tuple[str, ...] | None
-    part: bool
-
-    @property
-    def root(self) -> str | None:
-        """The one root it hangs on; None when not published or when it spans several."""
-        return self.roots[0] if self.roots is not None and len(self.roots) == 1 else None
-
-
-@record()
-class Spot:
-    """One device of a slice, and its seat."""
-
-    device: Device
-    seat: Seat
-
-    @property
-    def kind(self) -> Kind:
-        """What the device is."""
-        return self.seat.kind
-
-    @property
-    def numa(self) -> int | None:
-        """Its own NUMA node."""
-        return self.seat.numa
-
-    @property
-    def numa_name(self) -> str:
-        """The attribute that said so."""
-        return self.seat.numa_name
-
-    @property
-    def roots(self) -> tuple[str, ...] | None:
-        """The roots that it hangs on."""
-        return self.seat.roots
-
-    @property
-    def root(self) -> str | None:
-        """The one root that it hangs on."""
-        return self.seat.root
-
-    @property
-    def part(self) -> bool:
-        """Whether the driver says that it is a partition."""
-        return self.seat.part
-
-
-def spots(entry: ResourceSlice) -> tuple[Spot, ...]:
-    """Where the devices of a slice sit; remembered for as long as the slice lives."""
-    return derived(entry, "topology.spots", lambda: _spots(entry))
-
-
-def _spots(entry: ResourceSlice) -> tuple[Spot, ...]:
-    row = published(entry.driver)
-    names = names_of(entry.driver)
-    return tuple([Spot(device, _seat_of(device, row, names, entry.driver)) for device in entry.devices])
-
-
 @dataclass(frozen=True, slots=True)
 class Names:
     """The attribute names of a row, each with every spelling under which it may be published."""
@@ -316,63 +244,3 @@ def text_of(attributes: Mapping[str, Attribute], names: tuple[str, ...]) -> str:
         if found is not None:
             return found.value if isinstance(found.value, str) else ""
     return ""
-
-
-def _seat_of(device: Device, row: Published, names: Names, driver: str) -> Seat:
-    attributes = device.attributes
-    numa_name, numa = "", None
-    for name in names.numa:
-        found = attributes.get(name)
-        if found is not None:
-            numa_name, value = name, found.value
-            numa = value if type(value) is int and value >= 0 else _node_number(found)
-            break
-    roots = None
-    for name in names.root:
-        found = attributes.get(name)
-        if found is not None:
-            roots = _strings(found)
-            break
-    form = text_of(attributes, names.type) if row.part_types else ""
-    part = form in row.part_types if form else bool(not row.part_types and names.parent and text_of(attributes, names.parent))
-    product = text_of(attributes, names.product)
-    if not product and row.role == "nic":
-        product = _nic(device)
-    profile = (text_of(attributes, names.profile) or form) if part else ""
-    return _seat(row.role, driver, product, profile, numa, numa_name, roots, part)
-
-
-@lru_cache(maxsize=16384)
-def _seat(
-    role: Role, driver: str, product: str, profile: str, numa: int | None, numa_name: str, roots: tuple[str, ...] | None, part: bool
-) -> Seat:
-    return Seat(kind(role, driver, product, profile), numa, numa_name, roots, part)
-
-
-def _nic(device: Device) -> str:
-    """A NIC without a product name: what dranet's booleans say of it."""
-    for name, word in (("virtual", "virtual NIC"), ("rdma", "RDMA NIC")):
-        for form in (name, f"dra.net/{name}"):
-            found = device.attributes.get(form)
-            if found is not None and found.value is True:
-                return word
-    return ""
-
-
-def _node_number(attribute: Attribute) -> int | None:
-    """A NUMA node: the number, or the first of a list (KEP-6072: the own node first, then near ones). A kernel's -1 is no node."""
-    value = attribute.value
-    if isinstance(value, tuple):
-        value = value[0] if value else None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        return None
-    return value
-
-
-def _strings(attribute: Attribute) -> tuple[str, ...] | None:
-    value = attribute.value
-    if isinstance(value, str):
-        return (value,) if value else None
-    if isinstance(value, tuple):
-        return tuple(entry for entry in value if isinstance(entry, str)) or None
-    return None

@@ -12,25 +12,18 @@ from functools import lru_cache
 from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.view import derived
 
-from .alignment import Beside, beside
+from .alignment import GROUPED, Beside, beside
 from .domains import Whereabouts
-from .frames import Frame
+from .frames import BY_SLICE, Frame
 from .holdings import Holder
 from .nodes import NodeHardware
 from .placed import PlacedDevice
 from .portions import Facts, Partitions, Portion, pod_facts, pod_path
-from .vertices import HELD, add_claim, add_holds, device_facts, is_plain, pool_facts, pool_path
+from .vertices import HELD, add_claim, add_holds, device_facts, pool_facts, pool_path
 
 _REQUESTED: Facts = {"kind": "requested_by", "by": "device plugin"}
-_BY_SLICE: Facts = {"kind": "contains", "by": "slice"}
 _BY_ALLOCATABLE: Facts = {"kind": "contains", "by": "allocatable"}
 _PUBLISHES: Facts = {"kind": "publishes", "by": "slice"}
-_INNER: Mapping[str, Facts] = {"numa": {"type": "numa"}, "root": {"type": "root"}}
-
-
-def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held") -> Portion:
-    """What a node adds; remembered for as long as nothing of the node changes."""
-    return derived(node, ("topology.portion", shape, partitions), lambda: _of_node(node, shape, partitions))
 
 
 @record()
@@ -67,28 +60,22 @@ def _placed(by: str) -> Facts:
     return {"kind": "contains", "by": "attribute" if ".dra.net/" in by or by.startswith("neuron.aws.com/") else "label", "name": by}
 
 
-@lru_cache(maxsize=1024)
-def _contains(by: str) -> Facts:
-    return {"kind": "contains", "by": by}
-
-
-def _of_node(node: NodeHardware, shape: str, partitions: Partitions) -> Portion:
+def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held") -> Portion:
+    """What a node adds. It depends on nothing else, so it holds for as long as the node's facts are these."""
     portion = Portion()
-    path = f"node/{node.name}"
+    path, frame = f"node/{node.name}", node.frame
+    inner = [path + name for name in frame.names]
+    portion.own.update(zip(inner, frame.vertices, strict=True))
     facts: Facts = {"type": "node", "shape": shape}
     if node.closed:
         facts["closed"] = node.closed
-    if node.frame.linked:
+    if frame.linked:
         facts["links"] = "between its accelerators: not published"
     portion.own[path] = facts
-    places = node.frame.places
-    inner = [path + place.name for place in places]
-    if len(inner) > 1:
-        portion.own.update({name: _INNER[place.type] for name, place in zip(inner[1:], places[1:], strict=True)})
     _add_above(portion, path, node)
-    nics = {id(entry.device): entry for entry in beside(node.devices)} if node.frame.nics else {}
+    nics = {id(entry.device): entry for entry in beside(node.devices)} if frame.nics else {}
     names = _add_devices(portion, path, node.devices, nics)
-    _add_frame(portion, node.frame, inner, names)
+    _add_frame(portion, frame, inner, names)
     if node.plugin:
         _add_resources(portion, path, node)
     _add_holders(portion, node.devices, names, partitions, apart=bool(nics))
@@ -118,28 +105,29 @@ def _add_devices(portion: Portion, path: str, devices: Sequence[PlacedDevice], n
     own = portion.own
     names: list[str] = []
     pool, prefix = None, ""
+    grouped = False
     alike: dict[tuple[object, ...], Facts] = {}
     for device in devices:
         if device.pool is not pool:
             pool = device.pool
+            grouped = pool.driver in GROUPED
             prefix = f"device/{pool.driver}/{pool.name}/"
             alike.clear()
             published = pool_path(pool)
             if published not in portion.shared:
                 portion.shared[published] = pool_facts(pool)
                 portion.edge(path, published, _PUBLISHES)
-        piece = device.spot.device
+        piece = device.device
         name = prefix + piece.name
         names.append(name)
-        near = nics[id(device)].nearness if id(device) in nics else ""
-        if is_plain(device):
-            # Equal capacities are one object mostly; where they aren't, alike devices only don't share their facts.
-            key = (device.spot.seat.kind, device.state, id(piece.capacity.get("memory")), near)
-            facts = alike.get(key)
-            if facts is None:
-                facts = alike[key] = device_facts(device, near)
-        else:
-            facts = device_facts(device, near)
+        if nics or grouped or piece.allow_multiple_allocations or device.taints or device.parts or device.counters:
+            own[name] = device_facts(device, nics[id(device)].nearness if id(device) in nics else "")
+            continue
+        # Equal capacities are one object mostly; where they aren't, alike devices only don't share their facts.
+        key = (device.spot, device.state, id(piece.capacity.get("memory")))
+        facts = alike.get(key)
+        if facts is None:
+            facts = alike[key] = device_facts(device)
         own[name] = facts
     return names
 
@@ -147,17 +135,28 @@ def _add_devices(portion: Portion, path: str, devices: Sequence[PlacedDevice], n
 def _add_frame(portion: Portion, frame: Frame, names: Sequence[str], devices: Sequence[str]) -> None:
     """What hangs on what: NUMA nodes, roots, devices."""
     out, into = portion.out, portion.into
+    if frame.links is not None:
+        everything = [*names, *devices]
+        for link in frame.links:
+            name, members, edge = everything[link.place], link.pick(everything), link.edge
+            hung = dict.fromkeys(members, edge)
+            out[name] = {**out[name], **hung} if name in out else hung
+            above = {name: edge}
+            for member in members:
+                into[member] = above
+        return
     for name, place in zip(names, frame.places, strict=True):
         edges: dict[str, Facts] = {}
-        for number, by in place.below.items():
-            below, facts = names[number], _contains(by)
+        for number, facts in place.below.items():
+            below = names[number]
             edges[below] = facts
             into[below] = {**into[below], name: facts} if below in into else {name: facts}
         if place.devices:
-            members, above = [devices[number] for number in place.devices], {name: _BY_SLICE}
-            edges.update(dict.fromkeys(members, _BY_SLICE))
+            members, above = [devices[number] for number in place.devices], {name: BY_SLICE}
+            hung = dict.fromkeys(members, BY_SLICE)
+            edges = {**edges, **hung} if edges else hung
             # What leads to a NIC will be more than that.
-            into.update({member: above.copy() for member in members} if frame.nics else dict.fromkeys(members, above))
+            into.update({member: above.copy() for member in members})
         if edges:
             out[name] = {**out[name], **edges} if name in out else edges
 
@@ -179,23 +178,31 @@ def _add_holders(portion: Portion, devices: Sequence[PlacedDevice], names: Seque
     whole: dict[Holder, list[str]] = {}
     others: list[tuple[str, PlacedDevice]] = []
     counts: dict[Holder, int] = {}
+    last: Holder | None = None
+    held: list[str] = []
     for name, device in zip(names, devices, strict=True):
         holds = device.holds
-        if not holds and not device.parts:
-            continue
-        if len(holds) == 1 and not device.parts and holds[0].result.share_id is None:
-            whole.setdefault(holds[0].holder, []).append(name)
-            continue
-        others.append((name, device))
-        for part in (device, *device.parts):
-            for hold in part.holds:
-                counts[hold.holder] = counts.get(hold.holder, 0) + 1
+        if device.parts or len(holds) > 1 or (holds and holds[0].result.share_id is not None):
+            others.append((name, device))
+            for part in (device, *device.parts):
+                for hold in part.holds:
+                    counts[hold.holder] = counts.get(hold.holder, 0) + 1
+        elif holds:
+            if holds[0].holder is not last:  # neighbours mostly have one holder
+                last = holds[0].holder
+                held = whole.setdefault(last, [])
+            held.append(name)
+    out = portion.out
     for holder, held in whole.items():
         own = _all_here(holder, len(held) + (counts.pop(holder, 0) if counts else 0))
         claim = add_claim(portion, holder, own)
         (portion.into if own else portion.shared_into)[claim] = dict.fromkeys(held, HELD)
         edges = {claim: HELD}
-        portion.out.update({name: edges.copy() for name in held} if apart else dict.fromkeys(held, edges))
+        if apart:
+            out.update({name: edges.copy() for name in held})
+        else:
+            for name in held:
+                out[name] = edges
     for holder, count in counts.items():
         if _all_here(holder, count):
             add_claim(portion, holder, own=True)

@@ -20,13 +20,15 @@ from .plugin import PluginResource
 
 @record(weakref_slot=True)
 class NodeHardware:
-    """One node. `node` is None when slices name a node that isn't there; `closed` says why nothing new starts on it ("" when open).
+    """One node. `node` is None when slices name a node that isn't there; `model` is its machine type ("" when nobody labelled it); `closed`
+    says why nothing new starts on it ("" when open).
 
     `frame` and `layout` are those of its devices. `groups` are node groups. `accelerators` sums the tallies of all accelerators.
     """
 
     name: str
     node: Node | None
+    model: str
     where: Whereabouts
     groups: tuple[Group, ...]
     devices: tuple[PlacedDevice, ...]

@@ -8,10 +8,11 @@ from typing import Literal, TypeVar
 from k8s_topo_mcp.dra.counters import Amount
 from k8s_topo_mcp.dra.pools import Pool
 from k8s_topo_mcp.objects.record import record
-from k8s_topo_mcp.objects.resource_slice import DeviceId, DeviceTaint
+from k8s_topo_mcp.objects.resource_slice import Device, DeviceId, DeviceTaint
 
 from .holdings import Hold
-from .joins import Kind, Spot
+from .joins import Kind
+from .spots import Spot
 
 State = Literal["free", "shared", "held", "zombie", "split", "tainted", "unusable"]
 STATES: tuple[State, ...] = ("free", "shared", "held", "zombie", "split", "tainted", "unusable")
@@ -24,9 +25,10 @@ tainted: free, but a taint keeps off claims that don't tolerate it. unusable: it
 
 @record()
 class PlacedDevice:
-    """A device with its state. `parts` are the partitions folded into it. `counters` are those that it shares with its partitions: by name
-    what is left, and of how much."""
+    """A device as it is published, with its state. `parts` are the partitions folded into it. `counters` are those that it shares with its
+    partitions: by name what is left, and of how much."""
 
+    device: Device
     spot: Spot
     pool: Pool
     state: State
@@ -38,7 +40,7 @@ class PlacedDevice:
     @property
     def name(self) -> str:
         """The device's name within its pool."""
-        return self.spot.device.name
+        return self.device.name
 
     @property
     def kind(self) -> Kind:

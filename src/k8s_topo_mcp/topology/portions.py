@@ -7,7 +7,6 @@ again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -21,23 +20,20 @@ Partitions = Literal["held", "all"]
 """Which partitions are vertices: those that are held, or all. Of the others the whole says how many of each profile would fit."""
 
 
-def _nothing() -> dict[str, Any]:
-    """An empty dict; to call `dict[str, Any]` takes several times as long, and there are a hundred thousand."""
-    return {}
-
-
-@dataclass(slots=True, eq=False)
 class Portion:
     """A piece of the graph. `own` are vertices that no other portion adds, `shared` those that others may add too (with the same facts).
     `out` and `into` have the edges that start at and lead to those of its own, as neighbour and facts, `shared_out` and `shared_into` those
     at shared ones; a vertex without edges isn't there. Facts and edges that are alike may be one dict: nobody changes them later."""
 
-    own: dict[str, Facts] = field(default_factory=_nothing)
-    out: Edges = field(default_factory=_nothing)
-    into: Edges = field(default_factory=_nothing)
-    shared: dict[str, Facts] = field(default_factory=_nothing)
-    shared_out: Edges = field(default_factory=_nothing)
-    shared_into: Edges = field(default_factory=_nothing)
+    __slots__ = ("into", "out", "own", "shared", "shared_into", "shared_out")
+
+    def __init__(self) -> None:
+        self.own: dict[str, Facts] = {}
+        self.out: Edges = {}
+        self.into: Edges = {}
+        self.shared: dict[str, Facts] = {}
+        self.shared_out: Edges = {}
+        self.shared_into: Edges = {}
 
     def edge(self, one: str, other: str, facts: Facts) -> None:
         """An edge between two vertices that are in this portion; their dicts must be their own."""

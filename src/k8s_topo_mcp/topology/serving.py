@@ -9,15 +9,13 @@ from k8s_topo_mcp.view import ClusterView
 
 ROLE_LABELS = ("llm-d.ai/role", "disaggregatedset.x-k8s.io/role")
 """llm-d.ai docs v1.0; kubernetes-sigs/lws disaggregatedset (scheduling-facts.md §11). The first that is set counts."""
-_ROLES = frozenset(ROLE_LABELS)
+_FIRST, _SECOND = ROLE_LABELS
 
 
 def role_of(pod: Pod) -> str:
     """The pod's role in serving a model, "" where no label says one."""
     labels = pod.metadata.labels
-    if _ROLES.isdisjoint(labels):
-        return ""
-    return next((labels[label] for label in ROLE_LABELS if labels.get(label)), "")
+    return labels.get(_FIRST) or labels.get(_SECOND) or ""
 
 
 def pools_of(view: ClusterView, pod: Pod) -> tuple[InferencePool, ...]:

@@ -21,8 +21,6 @@ from .joins import Kind
 from .nodes import NodeHardware
 from .placed import PlacedDevice
 
-INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
@@ -35,9 +33,7 @@ class Shape:
 
 def base_name(node: NodeHardware) -> str:
     """The machine type, or the devices in a form that fits a path: 8xH100-80GB-HBM3."""
-    labels = node.node.metadata.labels if node.node is not None else dict[str, str]()
-    found = next((labels[key] for key in INSTANCE_TYPE if labels.get(key)), "")
-    return found or _devices_name(node)
+    return node.model or derived(node, "topology.devices name", lambda: _devices_name(node))
 
 
 def _devices_name(node: NodeHardware) -> str:
@@ -50,21 +46,17 @@ def _devices_name(node: NodeHardware) -> str:
     return re.sub(r"[^\w.~]+", "-", "+".join(parts))
 
 
-def _base_name(node: NodeHardware) -> str:
-    return derived(node, "topology.base name", lambda: base_name(node))
-
-
 def shapes(nodes: Iterable[NodeHardware]) -> Mapping[str, Shape]:
     """The shape of every node, by the node's name."""
     groups: dict[tuple[str, Layout], list[NodeHardware]] = {}
     for node in nodes:
-        groups.setdefault((_base_name(node), node.layout), []).append(node)
+        groups.setdefault((node.model or base_name(node), node.layout), []).append(node)
     variants = Counter(base for base, _ in groups)
     found: dict[str, Shape] = {}
     for (base, layout), members in groups.items():
         name = f"{base}~{hashlib.blake2s(repr(layout.key).encode(), digest_size=2).hexdigest()}" if variants[base] > 1 else base
         shape = Shape(name, describe(members[0]), members[0])
-        found.update((node.name, shape) for node in members)
+        found.update(dict.fromkeys([node.name for node in members], shape))
     return found
 
 

@@ -9,18 +9,19 @@ from k8s_topo_mcp.dra.pools import Pool
 from k8s_topo_mcp.dra.problem import InUse
 from k8s_topo_mcp.dra.taints import BLOCKING
 from k8s_topo_mcp.objects.record import record
-from k8s_topo_mcp.objects.resource_slice import DeviceTaint, ResourceSlice
+from k8s_topo_mcp.objects.resource_slice import Device, DeviceTaint, ResourceSlice
 
 from .holdings import Held, Hold
-from .joins import Spot, spots
-from .partitions import parents
+from .partitions import Seated, parents
 from .placed import PlacedDevice, State
+from .spots import Spots
 
 
 @record()
 class Rules:
-    """What of the release decides a device's state. `in_use` is asked only for pools with counters."""
+    """What devices are read by, and what of the release decides their states. `in_use` is asked only for pools with counters."""
 
+    spots: Spots
     minor: int
     features: frozenset[str]
     in_use: Callable[[], InUse]
@@ -34,40 +35,50 @@ class Rules:
 
 def placed_devices(pool: Pool, slices: Iterable[ResourceSlice], held: Held, rules: Rules) -> list[PlacedDevice]:
     """The devices of a pool in these slices; a part is with its whole."""
-    found = [spot for entry in slices for spot in spots(entry)]
-    if not (pool.counter_sets or any([spot.seat.part or spot.device.consumes_counters for spot in found])):  # noqa: C419 a list is faster
-        return [_placed(spot, pool, held.get(spot.device.name, ()), rules) for spot in found]
+    found = [seated for entry in slices for seated in zip(entry.devices, rules.spots.of(entry), strict=True)]
+    if not (pool.counter_sets or any([spot.part or device.consumes_counters for device, spot in found])):  # noqa: C419 a list is faster
+        free: State = "free" if pool.usable else "unusable"
+        placed: list[PlacedDevice] = []
+        for device, spot in found:
+            holds = held.get(device.name, ())
+            if device.taints:
+                placed.append(_placed((device, spot), pool, holds, rules))
+            else:
+                placed.append(PlacedDevice(device, spot, pool, _held(device, holds) if holds else free, holds, (), ()))
+        return placed
     whole_of = parents(found)
     counters = None
     if pool.counter_sets:
         counters = PoolCounters(pool, pool.counter_sets, (*pool.slices, *pool.elsewhere), rules.in_use(), rules.minor)
     parts: dict[str, list[PlacedDevice]] = {}
-    for spot in found:
-        whole = whole_of.get(spot.device.name)
+    for seated in found:
+        name = seated[0].name
+        whole = whole_of.get(name)
         if whole is not None:
-            parts.setdefault(whole, []).append(_placed(spot, pool, held.get(spot.device.name, ()), rules, counters))
+            parts.setdefault(whole, []).append(_placed(seated, pool, held.get(name, ()), rules, counters))
     return [
-        _placed(spot, pool, held.get(spot.device.name, ()), rules, counters, tuple(parts.get(spot.device.name, ())))
-        for spot in found
-        if spot.device.name not in whole_of
+        _placed(seated, pool, held.get(name, ()), rules, counters, tuple(parts.get(name, ())))
+        for seated in found
+        if (name := seated[0].name) not in whole_of
     ]
 
 
 def _placed(
-    spot: Spot,
+    seated: Seated,
     pool: Pool,
     holds: tuple[Hold, ...],
     rules: Rules,
     counters: PoolCounters | None = None,
     parts: tuple[PlacedDevice, ...] = (),
 ) -> PlacedDevice:
-    taints = spot.device.taints and rules.blocking(spot.device.taints)
-    shared = _counters_of(spot, pool, counters) if parts and counters is not None else None
-    return PlacedDevice(spot, pool, _state(spot, pool, holds, taints, counters, parts), holds, taints, parts, shared)
+    device, spot = seated
+    taints = device.taints and rules.blocking(device.taints)
+    shared = _counters_of(device, pool, counters) if parts and counters is not None else None
+    return PlacedDevice(device, spot, pool, _state(device, pool, holds, taints, counters, parts), holds, taints, parts, shared)
 
 
 def _state(
-    spot: Spot,
+    device: Device,
     pool: Pool,
     holds: tuple[Hold, ...],
     taints: tuple[DeviceTaint, ...],
@@ -75,23 +86,27 @@ def _state(
     parts: tuple[PlacedDevice, ...],
 ) -> State:
     if holds:
-        if holds[0].holder.alive is False and all(hold.holder.alive is False for hold in holds):
-            return "zombie"
-        return "shared" if spot.device.allow_multiple_allocations and all(hold.result.share_id for hold in holds) else "held"
+        return _held(device, holds)
     if not pool.usable:
         return "unusable"
     if any(part.holds for part in parts):
         return "split"
-    if counters is not None and spot.device.consumes_counters:
-        if not counters.take(spot.device):
+    if counters is not None and device.consumes_counters:
+        if not counters.take(device):
             return "split"
-        counters.give_back(spot.device)
+        counters.give_back(device)
     return "tainted" if taints else "free"
 
 
-def _counters_of(spot: Spot, pool: Pool, counters: PoolCounters) -> Mapping[str, tuple[Amount, Amount]] | None:
+def _held(device: Device, holds: tuple[Hold, ...]) -> State:
+    if holds[0].holder.alive is False and all(hold.holder.alive is False for hold in holds):
+        return "zombie"
+    return "shared" if device.allow_multiple_allocations and all(hold.result.share_id for hold in holds) else "held"
+
+
+def _counters_of(device: Device, pool: Pool, counters: PoolCounters) -> Mapping[str, tuple[Amount, Amount]] | None:
     """What is left of the counters that a whole device shares with its parts."""
-    own = {use.counter_set for use in spot.device.consumes_counters}
+    own = {use.counter_set for use in device.consumes_counters}
     left = counters.left()
     found = {
         name: (left[counter_set.name, name], amount.value)

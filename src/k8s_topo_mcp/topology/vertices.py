@@ -39,21 +39,9 @@ def pool_facts(pool: Pool) -> Facts:
     return facts
 
 
-def is_plain(device: PlacedDevice) -> bool:
-    """Whether a device is like any other of its kind, state, memory and pool."""
-    spot = device.spot
-    return not (
-        device.taints
-        or device.parts
-        or device.counters
-        or spot.device.allow_multiple_allocations
-        or spot.seat.kind.driver in GROUPED
-    )  # fmt: skip
-
-
 def device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
     """A device as a vertex; `nearness` of the nearest NICs, where it has any."""
-    kind, spot = device.kind, device.spot
+    kind, piece = device.kind, device.device
     facts: Facts = {
         "type": "device", "label": kind.label, "role": kind.role, "state": device.state, "driver": kind.driver,
         "pool": pool_path(device.pool),
@@ -65,9 +53,9 @@ def device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
         facts["fit"] = _fitting(device)
     if device.counters:
         facts["counters"] = {name: [str(left), str(whole)] for name, (left, whole) in device.counters.items()}
-    if spot.device.allow_multiple_allocations:
+    if piece.allow_multiple_allocations:
         facts["shares"] = len(device.holds)
-    memory = spot.device.capacity.get("memory")
+    memory = piece.capacity.get("memory")
     if memory is not None:
         facts["memory"] = str(memory.value)
     if kind.driver in GROUPED and (groups := device_groups(device)):
@@ -89,16 +77,18 @@ def _fitting(device: PlacedDevice) -> dict[str, int]:
 
 def add_claim(portion: Portion, holder: Holder, own: bool) -> str:
     """The claim with the pods that it is reserved for; `own` if no other portion has it."""
-    claim = f"claim/{holder.claim.metadata.namespace}/{holder.claim.metadata.name}"
+    metadata = holder.claim.metadata
+    claim = f"claim/{metadata.namespace}/{metadata.name}"
     if claim in portion.own or claim in portion.shared:
         return claim
     (portion.own if own else portion.shared)[claim] = _CLAIMS[holder.alive]
     if holder.pods:
-        paths = {pod_path(pod): pod for pod in holder.pods}
+        paths = [pod_path(pod) for pod in holder.pods]
         (portion.out if own else portion.shared_out)[claim] = dict.fromkeys(paths, _RESERVED)
-        for path, pod in paths.items():
+        for path, pod in zip(paths, holder.pods, strict=True):
             portion.shared[path] = pod_facts(pod)
-            portion.shared_into[path] = {**portion.shared_into.get(path, {}), claim: _RESERVED}
+            known = portion.shared_into.get(path)
+            portion.shared_into[path] = {claim: _RESERVED} if known is None else {**known, claim: _RESERVED}
     return claim
 
 
@@ -133,7 +123,7 @@ def _add_partition(portion: Portion, whole: str, part: PlacedDevice) -> None:
         facts["profile"] = part.kind.profile
     if part.taints:
         facts["taints"] = [str(taint) for taint in part.taints]
-    consumed = part.spot.device.consumes_counters
+    consumed = part.device.consumes_counters
     if consumed:
         facts["consumes"] = {name: str(amount) for use in consumed for name, amount in use.counters.items()}
     portion.own[identity] = facts

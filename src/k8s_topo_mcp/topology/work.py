@@ -4,7 +4,7 @@ and for pods that wait the claims that they ask for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from k8s_topo_mcp.objects import (
@@ -49,17 +49,20 @@ class _Behind:
     queue: str
 
 
+_Controller = tuple[str, str, str]
+"""Kind, namespace and name of what manages a pod; a pod that nothing manages stands for itself."""
+
+
 @dataclass(slots=True, eq=False)
 class Surroundings:
-    """The objects beside the pods that portions of pods were made of, and these portions. While none of the objects is another, neither is
-    a portion."""
+    """The objects beside the pods that portions of pods were made of, and these portions, one for all pods of a controller. While none of
+    the objects and pods is another, neither is a portion."""
 
     objects: tuple[tuple[ApiObject, ...], ...] = ()
-    of: dict[Pod, tuple[Portion, ...]] = field(default_factory=dict[Pod, "tuple[Portion, ...]"])
-    concerned: tuple[tuple[Pod, ...], tuple[Portion, ...]] = ((), ())
+    of: dict[_Controller, tuple[Sequence[Pod], Portion]] = field(default_factory=dict[_Controller, "tuple[Sequence[Pod], Portion]"])
+    concerned: tuple[Mapping[_Controller, tuple[Pod, ...]], tuple[Portion, ...]] | None = None
     waiting: tuple[tuple[Pod, ...], tuple[ResourceClaim, ...], tuple[Portion, ...]] | None = None
-    behind: dict[tuple[str, str, str], _Behind] = field(default_factory=dict[tuple[str, str, str], "_Behind"])
-    """By the pods' controller."""
+    behind: dict[_Controller, _Behind] = field(default_factory=dict[_Controller, "_Behind"])
 
 
 @dataclass(slots=True)
@@ -81,71 +84,101 @@ def _surroundings(view: ClusterView) -> Surroundings:
 
 def pod_portions(view: ClusterView, pods: Iterable[Pod]) -> list[Portion]:
     """What these pods add, and what stands behind them."""
-    return list(dict.fromkeys(_of_pods(view, pods, _surroundings(view))))
-
-
-def _of_pods(view: ClusterView, pods: Iterable[Pod], around: Surroundings) -> list[Portion]:
-    domains, of = compute_domains(view), around.of
-    found: list[Portion] = []
+    around = _surroundings(view)
+    groups: dict[_Controller, list[Pod]] = {}
     for pod in pods:
-        known = of.get(pod)
-        if known is None:
-            known = of[pod] = _of_pod(view, pod, domains, around)
-        found.extend(known)
-    return found
+        groups.setdefault(_controller(pod), []).append(pod)
+    return [portion for key, group in groups.items() for portion in _of_pods(view, key, group, around)]
 
 
 def concerned_portions(view: ClusterView) -> tuple[Portion, ...]:
     """The same for all pods that hold devices or ask for them."""
-    around, pods = _surroundings(view), concerned_pods(view)
-    if around.concerned[0] is not pods:
-        found = tuple(dict.fromkeys(_of_pods(view, pods, around)))
-        around.concerned = (pods, found)
-        if len(around.of) > 2 * len(pods):  # pods that are gone
-            of = around.of
-            around.of = {pod: of[pod] for pod in pods if pod in of}
+    around, groups = _surroundings(view), view.index(Pod, _concerned_by_controller)
+    if around.concerned is None or around.concerned[0] is not groups:
+        known, found = around.of, dict[_Controller, tuple[Sequence[Pod], Portion]]()
+        portions: list[Portion] = []
+        for key, group in groups.items():
+            last = known.get(key)
+            if last is not None and last[0] == group:
+                found[key] = last
+                portions += _behind_and(around.behind.get(key), last[1])
+            else:
+                made = _of_pods(view, key, group, around)
+                found[key] = (group, made[-1])
+                portions += made
+        around.of, around.concerned = found, (groups, tuple(portions))
     return around.concerned[1]
 
 
-def _of_pod(view: ClusterView, pod: Pod, domains: Mapping[tuple[str, str], str], around: Surroundings) -> tuple[Portion, ...]:
-    own = pod_path(pod)
-    behind = _behind(view, pod, around)
-    portion = Portion(shared={own: pod_facts(pod)})
-    out: dict[str, Facts] = {}
+def _controller(pod: Pod) -> _Controller:
+    metadata = pod.metadata
+    for owner in metadata.owners:
+        if owner.controller:
+            return (owner.kind, metadata.namespace, owner.name)
+    return ("", metadata.namespace, metadata.name)
+
+
+def _concerned_by_controller(pod: Pod) -> Iterable[_Controller]:
+    return (_controller(pod),) if _is_concerned(pod) else ()
+
+
+def _behind_and(behind: _Behind | None, portion: Portion) -> tuple[Portion, ...]:
+    return (behind.portion, portion) if behind is not None and behind.nearest else (portion,)
+
+
+def _of_pods(view: ClusterView, key: _Controller, pods: Sequence[Pod], around: Surroundings) -> tuple[Portion, ...]:
+    """Pods of one controller, after what stands behind it."""
+    behind = _behind(view, key, pods[0], around)
+    portion, domains = Portion(), compute_domains(view)
+    shared, out = portion.shared, portion.shared_out
     if behind.nearest:
-        portion.shared[behind.nearest] = behind.portion.shared[behind.nearest]
-        out[behind.nearest] = _MANAGED
+        shared[behind.nearest] = behind.portion.shared[behind.nearest]
+    managed: Mapping[str, Facts] = {behind.nearest: _MANAGED} if behind.nearest else {}
+    alike = dict(managed)
+    paths = [pod_path(pod) for pod in pods]
+    for path, pod in zip(paths, pods, strict=True):
+        shared[path] = pod_facts(pod)
+        more = _beyond(view, pod, behind, domains, portion)
+        if more:
+            out[path] = {**managed, **more}
+            for other, facts in more.items():
+                portion.shared_into.setdefault(other, {})[path] = facts
+        elif alike:
+            out[path] = alike
+    if behind.nearest:
+        portion.shared_into[behind.nearest] = dict.fromkeys(paths, _MANAGED)
+    return _behind_and(behind, portion)
+
+
+def _beyond(view: ClusterView, pod: Pod, behind: _Behind, domains: Mapping[tuple[str, str], str], portion: Portion) -> dict[str, Facts]:
+    """The edges from a pod to its gangs, its queue and the InferencePools that it serves for, which are put into the portion."""
+    found: dict[str, Facts] = {}
     for gang in gangs_of(pod, domains):
         portion.shared[gang.path] = _gang_facts(view, gang)
-        out[gang.path] = _MEMBER
+        found[gang.path] = _MEMBER
     name = pod.metadata.labels.get(QUEUE_LABEL) or behind.queue
     if name:
         queue = f"queue/{pod.namespace}/{name}"
         local = view.get(LocalQueue, name, pod.namespace)
         portion.shared[queue] = {"type": "queue"} if local is not None else {"type": "queue", "seen": False}
-        out[queue] = _QUEUED
+        found[queue] = _QUEUED
         if local is not None and local.cluster_queue:
             portion.shared[f"clusterqueue/{local.cluster_queue}"] = {"type": "clusterqueue"}
             portion.edge(queue, f"clusterqueue/{local.cluster_queue}", _FEEDS)
     for pool in pools_of(view, pod):
         path = f"inferencepool/{pool.full_name}"
         portion.shared[path] = {"type": "inferencepool"}
-        out[path] = _SERVES
-    if out:
-        portion.shared_out[own] = out
-        for other, facts in out.items():
-            portion.shared_into[other] = {own: facts}
-    return (behind.portion, portion) if behind.nearest else (portion,)
+        found[path] = _SERVES
+    return found
 
 
 _NOTHING_BEHIND = _Behind("", Portion(), "")
 
 
-def _behind(view: ClusterView, pod: Pod, around: Surroundings) -> _Behind:
-    controller = pod.metadata.controller
-    if controller is None:
+def _behind(view: ClusterView, key: _Controller, pod: Pod, around: Surroundings) -> _Behind:
+    """What stands behind a controller, one of whose pods is given."""
+    if not key[0]:
         return _NOTHING_BEHIND
-    key = (controller.kind, pod.namespace, controller.name)
     found = around.behind.get(key)
     if found is None:
         owners = chain(view, pod)
@@ -208,7 +241,8 @@ def waiting_portions(view: ClusterView) -> tuple[Portion, ...]:
 
 def _waiting(pod: Pod, claims: Iterable[ResourceClaim]) -> Portion:
     own = pod_path(pod)
-    portion = Portion(shared={own: pod_facts(pod)})
+    portion = Portion()
+    portion.shared[own] = pod_facts(pod)
     for claim in claims:
         path = f"claim/{claim.full_name}"
         portion.shared[path] = {"type": "claim", "waiting": True}
@@ -216,12 +250,16 @@ def _waiting(pod: Pod, claims: Iterable[ResourceClaim]) -> Portion:
     return portion
 
 
-def _concerned(pod: Pod) -> Iterable[bool]:
+def _is_concerned(pod: Pod) -> bool:
     if pod.is_terminal:
-        return ()
-    asks = bool(pod.resource_claims) or pod.extended_resource_claim is not None
-    asks = asks or any(is_extended(name) for entry in (*pod.containers, *pod.init_containers) for name in entry.requests)
-    return (True,) if asks else ()
+        return False
+    if pod.resource_claims or pod.extended_resource_claim is not None:
+        return True
+    return any(is_extended(name) for entry in (*pod.containers, *pod.init_containers) for name in entry.requests)
+
+
+def _concerned(pod: Pod) -> Iterable[bool]:
+    return (True,) if _is_concerned(pod) else ()
 
 
 def concerned_pods(view: ClusterView) -> tuple[Pod, ...]:

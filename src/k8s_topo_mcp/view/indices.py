@@ -160,13 +160,14 @@ def users_of_claims(view: ClusterView) -> Mapping[tuple[str, str], tuple[Pod, ..
 def consumers_of(view: ClusterView, claim: ResourceClaim) -> tuple[Pod, ...]:
     """Pods that a claim is reserved for and that exist (same uid)."""
     found: list[Pod] = []
+    space = claim.metadata.namespace
     for consumer in claim.reserved_for:
         if consumer.resource == "pods":
-            pod = view.get(Pod, consumer.name, claim.namespace)
+            pod = view.get(Pod, consumer.name, space)
             if pod is not None and (not consumer.uid or not pod.metadata.uid or consumer.uid == pod.metadata.uid):
                 found.append(pod)
         elif consumer.resource == "podgroups":
-            group = view.get(PodGroup, consumer.name, claim.namespace)
+            group = view.get(PodGroup, consumer.name, space)
             if group is not None:
                 found.extend(pods_of_group(view, group))
     return tuple(found)
@@ -210,7 +211,13 @@ def allocated_claims(view: ClusterView) -> tuple[ResourceClaim, ...]:
 def pools_held(claim: ResourceClaim) -> tuple[PoolId, ...]:
     """The pools in which a claim holds devices."""
     results = () if claim.allocation is None else claim.allocation.results
-    return tuple({(result.driver, result.pool): None for result in results if not result.admin_access})
+    found: dict[PoolId, None] = {}
+    last: DeviceResult | None = None
+    for result in results:
+        if not result.admin_access and (last is None or result.pool is not last.pool or result.driver is not last.driver):
+            found[result.driver, result.pool] = None
+            last = result
+    return tuple(found)
 
 
 def claims_of_pool(view: ClusterView, driver: str, pool: str) -> tuple[ResourceClaim, ...]:

@@ -163,7 +163,7 @@ class Kind:
         """All objects by namespace and name."""
         if self._ordered is None:
             if self._base is None:
-                self._ordered = tuple(self.by_key[key] for key in sorted(self.by_key))
+                self._ordered = tuple(map(self.by_key.__getitem__, sorted(self.by_key)))
             else:
                 items = list(self._base.ordered)
                 for key, (before, after) in self._changes.items():
@@ -201,9 +201,24 @@ class Kind:
     def _index(self, pairs: Pairs) -> _Index:
         found = self._indices.get(pairs)
         if found is None:
-            found = self._built(pairs) if self._base is None else self._patched(pairs, self._base._index(pairs))
+            found = (self._plain(pairs) or self._built(pairs)) if self._base is None else self._patched(pairs, self._base._index(pairs))
             self._indices[pairs] = found
         return found
+
+    def _plain(self, pairs: Pairs) -> _Index | None:
+        """An index in which each object is its own value, once under each entry, so that one table serves for both; None for another."""
+        items: dict[Any, list[ApiObject]] = {}
+        for item in self.ordered:
+            for entry, value in pairs(item):
+                under = items.get(entry)
+                if value is not item or (under is not None and under[-1] is item):
+                    return None
+                if under is None:
+                    items[entry] = [item]
+                else:
+                    under.append(item)
+        found = {entry: tuple(under) for entry, under in items.items()}
+        return _Index(found, found)
 
     def _built(self, pairs: Pairs) -> _Index:
         items: dict[Any, list[ApiObject]] = {}
