@@ -82,6 +82,11 @@ class Kubelets:
         """Leave a pod as it is once it is bound: its containers don't start."""
         self._held.add((namespace, name))
 
+    def release(self) -> None:
+        """Hold and silence nobody any more."""
+        self._held.clear()
+        self._silent.clear()
+
     def silence(self, node: str) -> None:
         """A kubelet that died: its Lease gets old and its pods don't change."""
         self._silent.add(node)
