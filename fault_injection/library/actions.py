@@ -30,11 +30,12 @@ def show(options: argparse.Namespace) -> int:
 
 def inject(options: argparse.Namespace) -> int:
     chosen = entry(options.fault)
+    seed = chosen.seed if options.seed is None else options.seed
     if options.lab or options.context:
-        run = foreign.inject(chosen, foreign.cluster(options), options.seed, options.innocents)
+        run = foreign.inject(chosen, foreign.cluster(options), seed, options.innocents)
         sys.stdout.write(f"{run}\n")
         return 0
-    with Session(chosen.fault.plane) as session, session.injected(chosen, options.seed, options.innocents) as injection:
+    with Session(chosen.fault.plane) as session, session.injected(chosen, seed, options.innocents) as injection:
         time.sleep(0.3)
         injection.finish()
         _tell(injection)

@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     where = injected.add_mutually_exclusive_group()
     where.add_argument("--lab", metavar="NAME", help="a lab that is up; without it and --context a lab of its own, until Ctrl-C")
     where.add_argument("--context", metavar="NAME", help="a context of your kubeconfig; needs --this-cluster-is-disposable")
-    injected.add_argument("--seed", type=int, default=1)
+    injected.add_argument("--seed", type=int, help="by default the fault's own, as in its recordings")
     injected.add_argument("--innocents", type=int, metavar="N", help="innocent nodes, in place of the seed's number")
     _cluster_options(injected)
     injected.set_defaults(run=actions.inject)
@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         added = commands.add_parser(name, help=what)
         _choice(added)
+        added.add_argument("--seed", type=int, help="by default each fault's own")
         added.add_argument("--jobs", type=int, default=1, metavar="N", help="control planes side by side")
         added.add_argument("--innocents", type=int, default=2, metavar="N", help="innocent nodes; -1 for each seed's own number")
         if name == "verify":
@@ -84,7 +85,6 @@ def _parser() -> argparse.ArgumentParser:
 def _choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("faults", nargs="*", metavar="FAULT")
     parser.add_argument("--all", action="store_true", help="every fault")
-    parser.add_argument("--seed", type=int, default=1)
 
 
 def _cluster_options(parser: argparse.ArgumentParser) -> None:

@@ -42,9 +42,9 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to do with each fault. `keep` gets its recording, `ask` holds our answer to it against the golden file."""
+    """What to do with each fault, at a seed (by default its own). `keep` gets its recording, `ask` holds our answer to it against the golden file."""
 
-    seed: int = 1
+    seed: int | None = None
     innocents: int | None = 2
     trials: bool = False
     ask: bool = False
@@ -93,9 +93,10 @@ def _share(plane: Plane, share: Sequence[Entry], wanted: Wanted) -> Iterator[Tol
 
 def _one(session: Session, entry: Entry, wanted: Wanted) -> Told:
     told = Told(entry.name)
+    seed = entry.seed if wanted.seed is None else wanted.seed
     began = time.monotonic()
     try:
-        with session.injected(entry, wanted.seed, wanted.innocents) as injection:
+        with session.injected(entry, seed, wanted.innocents) as injection:
             if wanted.ask or wanted.keep is not None:
                 recording = session.record(injection)
                 if wanted.keep is not None:
@@ -104,7 +105,7 @@ def _one(session: Session, entry: Entry, wanted: Wanted) -> Told:
                     told.notes += complaints(recording, entry.golden)
         if wanted.trials:
             for trial, helps in [*((trial, True) for trial in entry.golden.fixes), *((trial, False) for trial in entry.golden.not_fixes)]:
-                with session.injected(entry, wanted.seed, wanted.innocents) as injection:
+                with session.injected(entry, seed, wanted.innocents) as injection:
                     told.failures += _trial(entry, injection, trial, helps)
     except (LabError, ApiError, BadChange, KeyError) as error:
         told.failures.append(str(error))
