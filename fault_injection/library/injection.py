@@ -12,7 +12,7 @@ from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.lab.kubelets import now
 
 from .places import Place
-from .roles import Named, Roles
+from .roles import Named, Roles, Value
 from .signs import Sign
 from .steps import Component, Create, Delete, Hold, Patch, Said, Step, Wait
 from .world import World
@@ -54,11 +54,11 @@ class Injection:
             self.place.client.call("DELETE", f"/api/v1/namespaces/{self.world.scene.namespace}/events")
             self.place.client.call("DELETE", "/api/v1/namespaces/default/events")
 
-    def roles(self) -> dict[str, Named | str]:
+    def roles(self) -> dict[str, Named | Value]:
         """The roles as they are now, with the claims that were generated for pods."""
-        found: dict[str, Named | str] = {}
+        found: dict[str, Named | Value] = {}
         for name, of in self.world.named().items():
-            item = None if isinstance(of, str) else self._find(of)
+            item = self._find(of) if isinstance(of, Named) else None
             found[name] = of if item is None else Named.of(item)
         return found
 

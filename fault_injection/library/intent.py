@@ -94,4 +94,4 @@ def _held(items: Sequence[Object], pod: Object) -> list[Object]:
 def _published(items: Sequence[Object]) -> dict[tuple[str, str, str], Device]:
     slices = [item for item in items if item["kind"] == "ResourceSlice"]
     view = load_text(json.dumps({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": slices}))
-    return {(piece.driver, piece.pool.name, device.name): device for piece in view.all(ResourceSlice) for device in piece.devices}
+    return {(piece.driver, piece.pool, device.name): device for piece in view.all(ResourceSlice) for device in piece.devices}

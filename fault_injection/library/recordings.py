@@ -20,7 +20,7 @@ from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.sources.snapshot.write import Facts, entries
 from k8s_topo_mcp.view import ClusterView
 
-from .roles import Named, dump, load
+from .roles import Named, Value, dump, load
 from .shelf import Entry
 
 Object = dict[str, Any]
@@ -34,7 +34,7 @@ class Recording:
     """One recording: the snapshot's objects (a v1 List), the roles, and what was recorded."""
 
     content: Object
-    roles: dict[str, Named | str]
+    roles: dict[str, Named | Value]
     told: dict[str, Any]
 
     @property

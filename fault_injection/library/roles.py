@@ -1,7 +1,8 @@
 """Roles: what a scene calls the objects that its golden file, its symptom and its fixes speak of, and the words for them in templates.
 
 `{pod}` is the object's full name ("default/x", a node's without a namespace), `{pod.name}` its name alone, `{pod.claim}` the claim that
-was generated for it. Words that aren't objects (a driver, a number) are roles too.
+was generated for it. Words that aren't objects (a driver, a number) are roles too, and so are structures (a list of devices), which stand
+in a template alone.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class Named:
         return cls(item["apiVersion"], item["kind"], metadata.get("namespace"), metadata["name"], claims)
 
 
-Roles = Mapping[str, Named | str]
+Value = str | list[Any] | dict[str, Any]
+Roles = Mapping[str, Named | Value]
 
 
 def filled(template: str, roles: Roles) -> str:
@@ -61,8 +63,10 @@ def quoted(template: str, roles: Roles) -> str:
 
 
 def filled_in(value: Any, roles: Roles) -> Any:
-    """A structure with all its text filled; a text that is one role alone becomes an integer if it is written as one."""
+    """A structure with all its text filled; a text that is one role alone becomes an integer if it is written as one, or a structure."""
     match value:
+        case str() if (alone := _ROLE.fullmatch(value)) and isinstance(roles.get(alone["role"]), list | dict):
+            return roles[alone["role"]]
         case str():
             text = filled(value, roles)
             return int(text) if text != value and _ROLE.fullmatch(value) and text.isdigit() else text
@@ -82,13 +86,16 @@ def roles_in(template: str) -> set[str]:
 def dump(roles: Roles) -> dict[str, Any]:
     """Roles as JSON."""
     return {
-        name: of if isinstance(of, str) else [of.api_version, of.kind, of.namespace, of.name, *of.claims] for name, of in sorted(roles.items())
+        name: {"object": [of.api_version, of.kind, of.namespace, of.name, *of.claims]} if isinstance(of, Named) else {"value": of}
+        for name, of in sorted(roles.items())
     }
 
 
-def load(stored: Mapping[str, Any]) -> dict[str, Named | str]:
+def load(stored: Mapping[str, Any]) -> dict[str, Named | Value]:
     """The reverse of `dump`."""
-    return {name: of if isinstance(of, str) else Named(*of[:4], claims=tuple(of[4:])) for name, of in stored.items()}
+    return {
+        name: Named(*of["object"][:4], claims=tuple(of["object"][4:])) if "object" in of else of["value"] for name, of in stored.items()
+    }
 
 
 def _value(match: re.Match[str], roles: Roles) -> Any:

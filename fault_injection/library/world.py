@@ -20,7 +20,7 @@ from fault_injection.scenes import Scene
 
 from .declared import Fault
 from .herd import Herd
-from .roles import Named
+from .roles import Named, Value
 from .signs import Sign
 from .steps import Component, Create, Delete, Hold, Patch, Said, Step, Wait
 from .variants import Accelerator, Variant
@@ -37,7 +37,7 @@ class World:
         self.scene = Scene(variant.seed, release=fault.plane.release)
         self.draw = random.Random(f"scene {variant.seed}")
         self.steps: list[Step] = []
-        self.roles: dict[str, Object | str] = {}
+        self._roles: dict[str, Any] = {}
         self._said: set[str] = set()
         self._working: Callable[[], Object] | None = None
         self._herd = Herd(self.scene, fault.variants.herd, variant)
@@ -68,9 +68,9 @@ class World:
         slice_name = f"{name}-{driver}-{self.scene.names.suffix()}"
         return self.scene.add("resource.k8s.io/v1", "ResourceSlice", slice_name, namespaced=False, spec=content)
 
-    def role(self, **roles: Object | str | int) -> None:
-        """Name objects, or words and numbers, for the golden file."""
-        self.roles |= {name: of if isinstance(of, dict) else str(of) for name, of in roles.items()}
+    def role(self, **roles: Object | Value | int) -> None:
+        """Name objects, or words, numbers and structures, for the golden file."""
+        self._roles |= {name: str(of) if isinstance(of, int) else of for name, of in roles.items()}
 
     def neighbour(self, make: Callable[[], Object]) -> None:
         """How to make a pod that works beside this one; called only if the variant has one. Without it: a pod that wants no devices."""
@@ -119,9 +119,9 @@ class World:
         self._herd.late()
         return copy.deepcopy(self.scene.objects[before:])
 
-    def named(self) -> dict[str, Named | str]:
-        """The roles as names."""
-        return {name: of if isinstance(of, str) else Named.of(of) for name, of in self.roles.items()}
+    def named(self) -> dict[str, Named | Value]:
+        """The roles as names and values."""
+        return {name: Named.of(of) if isinstance(of, dict) and "metadata" in of else of for name, of in self._roles.items()}
 
     def _plain_neighbour(self) -> Object:
         nodes = [item for item in self.scene.objects if item["kind"] == "Node"]

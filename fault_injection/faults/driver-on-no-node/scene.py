@@ -9,6 +9,7 @@ from fault_injection.scenes import request
 
 def scene(world: World) -> None:
     nodes = world.nodes(2)
+    world.role(devices=world.scene.devices_of(nodes[0], world.gpu.driver))
     for node in nodes:
         for piece in world.scene.slices_of(node, world.gpu.driver):
             world.scene.remove(piece)

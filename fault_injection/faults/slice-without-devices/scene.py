@@ -9,11 +9,11 @@ from fault_injection.scenes import request
 
 def scene(world: World) -> None:
     nodes = world.nodes(world.draw.choice((1, 2)), labels={"node.example.com/accelerator": "present"})
+    world.role(devices=world.scene.devices_of(nodes[0], world.gpu.driver))
     for node in nodes:
         for piece in world.scene.slices_of(node, world.gpu.driver):
             piece["spec"].pop("devices")
     installed = daemon(world, {"node.example.com/accelerator": "present"}, nodes)
     claim = world.scene.claim(request(world.gpu.device_class))
-    device = {"name": world.gpu.driver.split(".")[0] + "-0", "attributes": {"productName": {"string": world.gpu.product}}}
-    world.role(pod=world.scene.pod(claim), claim=claim, driver=world.gpu.driver, daemon=installed, device=device["name"], product=world.gpu.product)
+    world.role(pod=world.scene.pod(claim), claim=claim, driver=world.gpu.driver, daemon=installed)
     world.role(slice=world.scene.slices_of(nodes[0], world.gpu.driver)[0])
