@@ -72,7 +72,7 @@ def named(change: Change, roles: Roles) -> Named:
 
 def on_recording(items: Sequence[Object], changes: Sequence[Change], roles: Roles) -> list[Object]:
     """The objects of a recording after the changes, and after the controllers of claims have seen them."""
-    found = [copy.deepcopy(item) for item in items]
+    found = [as_v1(copy.deepcopy(item)) for item in items]
     for change in changes:
         if change.create is not None:
             made = filled_in(change.create, roles)
@@ -94,6 +94,25 @@ def on_recording(items: Sequence[Object], changes: Sequence[Change], roles: Role
             _forget_generated(found, item)
     _generate(found)
     return found
+
+
+def as_v1(item: Object) -> Object:
+    """An object of resource.k8s.io/v1beta1 or v1beta2 as v1 writes it: what a request asks exactly, and a device, have a level more or less."""
+    version = item.get("apiVersion")
+    if version not in ("resource.k8s.io/v1beta1", "resource.k8s.io/v1beta2"):
+        return item
+    item["apiVersion"] = "resource.k8s.io/v1"
+    if version.endswith("v1beta2"):
+        return item
+    spec = item.get("spec") or {}
+    inner = spec.get("spec") if item["kind"] == "ResourceClaimTemplate" else spec
+    for request in ((inner or {}).get("devices") or {}).get("requests") or () if item["kind"] != "ResourceSlice" else ():
+        if "firstAvailable" not in request:
+            request["exactly"] = {key: request.pop(key) for key in list(request) if key != "name"}
+    if item["kind"] == "ResourceSlice":
+        for device in spec.get("devices") or ():
+            device.update(device.pop("basic", {}))
+    return item
 
 
 def _is(item: Object, of: Named) -> bool:

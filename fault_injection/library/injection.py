@@ -14,7 +14,7 @@ from fault_injection.lab.kubelets import now
 from .places import Place
 from .roles import Named, Roles, Value
 from .signs import Sign
-from .steps import Component, Create, Delete, Hold, Patch, Said, Step, Wait
+from .steps import Component, Create, Delete, Found, Hold, Patch, Said, Step, Wait
 from .world import World
 
 Object = dict[str, Any]
@@ -35,6 +35,7 @@ class Injection:
     world: World
     place: Place
     mark: Callable[[Object], Object] = lambda item: item
+    found: dict[str, Named] = field(default_factory=dict[str, Named])
     held: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def run(self) -> None:
@@ -57,10 +58,14 @@ class Injection:
     def roles(self) -> dict[str, Named | Value]:
         """The roles as they are now, with the claims that were generated for pods."""
         found: dict[str, Named | Value] = {}
-        for name, of in self.world.named().items():
+        for name, of in self.named().items():
             item = self._find(of) if isinstance(of, Named) else None
             found[name] = of if item is None else Named.of(item)
         return found
+
+    def named(self) -> dict[str, Named | Value]:
+        """The roles as names, also of what controllers made."""
+        return {**self.world.named(), **self.found}
 
     # --- steps --------------------------------------------------------------------------------------------------------------------
 
@@ -81,6 +86,8 @@ class Injection:
                 self.held.add((step.item["metadata"]["namespace"], step.item["metadata"]["name"]))
             case Said():
                 self._say(step)
+            case Found():
+                self.found[step.role] = self.place.wait(f"the pod of {step.owner['metadata']['name']}", lambda: self._pod_of(step))
 
     def _create(self, items: Sequence[Object]) -> None:
         """Hardware and what runs first; then, on a quiet cluster, what waits, one after the other."""
@@ -119,6 +126,15 @@ class Injection:
 
         if nodes or pods:
             self.place.wait("nodes and pods to be ready", settled, SETTLED)
+
+    def _pod_of(self, step: Found) -> Named | None:
+        """Owned by it, or by something that it owns; controllers give their pods its name and more."""
+        metadata = step.owner["metadata"]
+        for pod in self.place.client.list("v1", "Pod", metadata["namespace"]):
+            own = any(owner["name"].startswith(metadata["name"]) for owner in pod["metadata"].get("ownerReferences") or ())
+            if own and bool(pod["spec"].get("nodeName")) is step.bound and not pod["metadata"].get("deletionTimestamp"):
+                return Named.of(pod)
+        return None
 
     def _say(self, said: Said) -> None:
         metadata = said.about["metadata"]
@@ -165,7 +181,7 @@ class Injection:
 
     def shows(self, sign: Sign) -> bool:
         """Whether the sign is seen now."""
-        roles = self.world.named()
+        roles = self.named()
         of = self._named(sign.of, roles)
         return sign.seen(self._find(of), lambda: self._events(of), roles)
 
@@ -184,7 +200,7 @@ class Injection:
 
     def _state_of(self, role: str) -> str:
         """What there is instead."""
-        of = self.world.named().get(role)
+        of = self.named().get(role)
         if not isinstance(of, Named):
             return f"no role {role}"
         item = self._find(of)

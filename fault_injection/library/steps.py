@@ -69,7 +69,16 @@ class Said:
     uid: str = ""
 
 
-Step = Create | Wait | Patch | Delete | Component | Hold | Said
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The pod of a workload, which has its name from a controller: from now on it has this role."""
+
+    role: str
+    owner: Object
+    bound: bool
+
+
+Step = Found | Create | Wait | Patch | Delete | Component | Hold | Said
 
 
 def named(step: Step) -> list[Object]:

@@ -22,7 +22,7 @@ from .declared import Fault
 from .herd import Herd
 from .roles import Named, Value
 from .signs import Sign
-from .steps import Component, Create, Delete, Hold, Patch, Said, Step, Wait
+from .steps import Component, Create, Delete, Found, Hold, Patch, Said, Step, Wait
 from .variants import Accelerator, Variant
 
 Object = dict[str, Any]
@@ -81,6 +81,10 @@ class World:
     def until(self, sign: Sign) -> None:
         """Wait for a sign; its role must have been given."""
         self._step(Wait(sign))
+
+    def pod_of(self, role: str, owner: Object, *, bound: bool) -> None:
+        """Give a role to the pod that a workload's controllers made, the one that is bound or the one that isn't."""
+        self._step(Found(role, owner, bound))
 
     def patch(self, item: Object, change: Mapping[str, Any], subresource: str = "") -> None:
         self._step(Patch(item, dict(change), subresource))
