@@ -11,7 +11,7 @@ import time  # noqa: TID251 - how long it takes is told
 from fault_injection.lab.errors import LabError
 from k8s_topo_mcp.tools.explain_pending import text
 
-from . import asked, foreign, recordings
+from . import asked, catalogue, foreign, recordings
 from .injection import Injection
 from .known import KNOWN
 from .recordings import Recording
@@ -21,6 +21,9 @@ from .verification import Told, Wanted, verify
 
 
 def show(options: argparse.Namespace) -> int:
+    if options.page:
+        sys.stdout.write(catalogue.page())
+        return 0
     for found in entries():
         fault = found.fault
         if options.family in (None, fault.family.value):

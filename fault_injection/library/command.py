@@ -11,6 +11,7 @@ clean    removes from a cluster exactly what inject made there
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -25,23 +26,23 @@ NAMES = ("list", "inject", "verify", "record", "ask", "clean")
 
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
+    actions = importlib.import_module("fault_injection.library.actions")  # it needs the product and the lab; --help doesn't
     try:
-        return options.run(options)
+        return getattr(actions, options.run)(options)
     except (LabError, ApiError, UnknownFault, BadFile) as error:
         sys.stderr.write(f"{arguments[0]}: {error}\n")
         return 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    from . import actions
-
     parser = argparse.ArgumentParser(
         prog="python -m fault_injection", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listed = commands.add_parser("list", help="print the faults")
     listed.add_argument("--family", help="only this one: F1 to F19")
-    listed.set_defaults(run=actions.show)
+    listed.add_argument("--page", action="store_true", help="as the catalogue page docs/faults.md")
+    listed.set_defaults(run="show")
 
     injected = commands.add_parser("inject", help="bring a fault into a cluster")
     injected.add_argument("fault")
@@ -51,11 +52,11 @@ def _parser() -> argparse.ArgumentParser:
     injected.add_argument("--seed", type=int, help="by default the fault's own, as in its recordings")
     injected.add_argument("--innocents", type=int, metavar="N", help="innocent nodes, in place of the seed's number")
     _cluster_options(injected)
-    injected.set_defaults(run=actions.inject)
+    injected.set_defaults(run="inject")
 
     for name, run, what in (
-        ("verify", actions.verify_all, "prove that symptoms are there"),
-        ("record", actions.record, "write recordings"),
+        ("verify", "verify_all", "prove that symptoms are there"),
+        ("record", "record", "write recordings"),
     ):
         added = commands.add_parser(name, help=what)
         _choice(added)
@@ -71,14 +72,14 @@ def _parser() -> argparse.ArgumentParser:
     asked = commands.add_parser("ask", help="compare our answers to recordings with the golden ones")
     _choice(asked)
     asked.add_argument("--text", action="store_true", help="print the answers")
-    asked.set_defaults(run=actions.ask_all)
+    asked.set_defaults(run="ask_all")
 
     cleaned = commands.add_parser("clean", help="remove what inject made in a cluster")
     cleaned.add_argument("--lab", metavar="NAME", help="a lab that is up")
     cleaned.add_argument("--context", metavar="NAME", help="a context of your kubeconfig")
     cleaned.add_argument("--run", dest="mark", metavar="RUN", help="only what this injection made (inject prints its name)")
     _cluster_options(cleaned)
-    cleaned.set_defaults(run=actions.clean)
+    cleaned.set_defaults(run="clean")
     return parser
 
 

@@ -16,9 +16,7 @@ from fault_injection.lab.client import Client
 from fault_injection.lab.recording import read_gates
 from k8s_topo_mcp.objects import KINDS
 from k8s_topo_mcp.objects.decoding import parse_time
-from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.sources.snapshot.write import Facts, entries
-from k8s_topo_mcp.view import ClusterView
 
 from .roles import Named, Value, dump, load
 from .shelf import Entry
@@ -41,8 +39,17 @@ class Recording:
     def items(self) -> list[Object]:
         return self.content["items"]
 
-    def view(self) -> ClusterView:
-        return load_text(json.dumps(self.content))
+    def find(self, of: Named) -> Object | None:
+        """An object of it, in whatever API version it was recorded."""
+        return next((item for item in self.items if item.get("kind") == of.kind and _about(item["metadata"], of)), None)
+
+    def events(self, of: Named) -> list[Object]:
+        """The events about an object."""
+        return [item for item in self.items if item.get("kind") == "Event" and _about(item["involvedObject"], of, item["involvedObject"].get("kind"))]
+
+
+def _about(fields: Object, of: Named, kind: str | None = None) -> bool:
+    return fields["name"] == of.name and fields.get("namespace") in (None, of.namespace) and kind in (None, of.kind)
 
 
 def take(client: Client, metrics: str, moment: str, left_out: Collection[str], api_version: str) -> Object:
