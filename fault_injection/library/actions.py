@@ -8,7 +8,7 @@ import sys
 import threading
 import time  # noqa: TID251 - how long it takes is told
 
-from fault_injection.lab.errors import LabError
+from fault_injection.lab.errors import ApiError, LabError
 from k8s_topo_mcp.tools.explain_pending import text
 
 from . import asked, catalogue, foreign, recordings
@@ -16,8 +16,18 @@ from .injection import Injection
 from .known import KNOWN
 from .recordings import Recording
 from .session import Session
-from .shelf import Entry, entries, entry
+from .shelf import Entry, UnknownFault, entries, entry
+from .strict import BadFile
 from .verification import Told, Wanted, verify
+
+
+def run(command: str, options: argparse.Namespace) -> int:
+    """Do what is asked; what can't be done is one line."""
+    try:
+        return COMMANDS[options.run](options)
+    except (LabError, ApiError, UnknownFault, BadFile) as error:
+        sys.stderr.write(f"{command}: {error}\n")
+        return 1
 
 
 def show(options: argparse.Namespace) -> int:
@@ -123,3 +133,5 @@ def _chosen(options: argparse.Namespace) -> list[Entry]:
 def _innocents(options: argparse.Namespace) -> int | None:
     return None if options.innocents < 0 else options.innocents
 
+
+COMMANDS = {"show": show, "inject": inject, "verify_all": verify_all, "record": record, "ask_all": ask_all, "clean": clean}

@@ -97,7 +97,7 @@ def on_recording(items: Sequence[Object], changes: Sequence[Change], roles: Role
 
 
 def as_v1(item: Object) -> Object:
-    """An object of resource.k8s.io/v1beta1 or v1beta2 as v1 writes it: what a request asks exactly, and a device, have a level more or less."""
+    """An object of resource.k8s.io/v1beta1 or v1beta2 as v1 writes it: there a request has a level more, a device one less."""
     version = item.get("apiVersion")
     if version not in ("resource.k8s.io/v1beta1", "resource.k8s.io/v1beta2"):
         return item
@@ -121,9 +121,11 @@ def _is(item: Object, of: Named) -> bool:
 
 
 def _delete(items: list[Object], gone: Object) -> None:
-    """What follows from an object's end: claims that were its own go, others lose their reservation, and with the last one their devices."""
+    """What follows from an object's end: its own claims go, others lose their reservation, and with the last one their devices."""
     uid = gone["metadata"].get("uid")
-    items[:] = [item for item in items if not any(owner.get("uid") == uid for owner in (item.get("metadata") or {}).get("ownerReferences") or ())]
+    items[:] = [
+        item for item in items if not any(owner.get("uid") == uid for owner in (item.get("metadata") or {}).get("ownerReferences") or ())
+    ]
     for item in items:
         status = item.get("status") or {}
         if item.get("kind") != "ResourceClaim" or not status.get("reservedFor"):
@@ -138,7 +140,11 @@ def _delete(items: list[Object], gone: Object) -> None:
 def _forget_generated(items: list[Object], template: Object) -> None:
     """Claims that were generated from a template go with the pods that wait for them; those pods are made again without."""
     for pod in [item for item in items if item.get("kind") == "Pod" and not item["spec"].get("nodeName")]:
-        entries = {entry["name"] for entry in pod["spec"].get("resourceClaims") or () if entry.get("resourceClaimTemplateName") == template["metadata"]["name"]}
+        entries = {
+            entry["name"]
+            for entry in pod["spec"].get("resourceClaims") or ()
+            if entry.get("resourceClaimTemplateName") == template["metadata"]["name"]
+        }
         if entries and pod["metadata"].get("namespace") == template["metadata"].get("namespace"):
             statuses = (pod.get("status") or {}).get("resourceClaimStatuses") or []
             names = {entry.get("resourceClaimName") for entry in statuses if entry["name"] in entries}
@@ -162,7 +168,12 @@ def _generate(items: list[Object]) -> None:
             owner = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"], "controller": True}
             own = {"name": name, "namespace": metadata.get("namespace"), "uid": str(uuid.uuid5(uuid.NAMESPACE_OID, name))}
             own |= {"annotations": {POD_CLAIM: entry["name"]}, "ownerReferences": [owner]}
-            claim = {"apiVersion": template["apiVersion"], "kind": "ResourceClaim", "metadata": own, "spec": copy.deepcopy(template["spec"]["spec"])}
+            claim = {
+                "apiVersion": template["apiVersion"],
+                "kind": "ResourceClaim",
+                "metadata": own,
+                "spec": copy.deepcopy(template["spec"]["spec"]),
+            }
             items.append(claim)
             status.setdefault("resourceClaimStatuses", []).append({"name": entry["name"], "resourceClaimName": name})
 

@@ -13,13 +13,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import sys
 from pathlib import Path
-
-from fault_injection.lab.errors import ApiError, LabError
-
-from .shelf import UnknownFault
-from .strict import BadFile
 
 NAMES = ("list", "inject", "verify", "record", "ask", "clean")
 
@@ -27,11 +21,7 @@ NAMES = ("list", "inject", "verify", "record", "ask", "clean")
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     actions = importlib.import_module("fault_injection.library.actions")  # it needs the product and the lab; --help doesn't
-    try:
-        return getattr(actions, options.run)(options)
-    except (LabError, ApiError, UnknownFault, BadFile) as error:
-        sys.stderr.write(f"{arguments[0]}: {error}\n")
-        return 1
+    return actions.run(arguments[0], options)
 
 
 def _parser() -> argparse.ArgumentParser:

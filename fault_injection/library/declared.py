@@ -59,7 +59,9 @@ TITLES = {
 
 Layer = Literal["created", "gates", "queue", "claims", "drivers", "nodes", "gang", "autoscaler", "binding", "none"]
 Difficulty = Literal["plain", "size", "arithmetic", "lost evidence"]
-Writer = Literal["kubelet", "driver", "device plugin", "cluster-autoscaler", "karpenter", "kueue", "node feature discovery", "csi driver", "cloud"]
+Writer = Literal[
+    "kubelet", "driver", "device plugin", "cluster-autoscaler", "karpenter", "kueue", "node feature discovery", "csi driver", "cloud"
+]
 Herd = Literal["mixed", "plain", "reserved", "none"]
 
 
@@ -122,6 +124,10 @@ class Fault(Part):
     def _sources(self) -> Fault:
         if self.kind == "fault" and not self.sources:
             raise ValueError("a fault cites at least one source; only a control may have none")
-        if self.variants.events != "needed" and any(sign.needs_events() and not sign.absent for sign in self.symptom) and self.variants.events == "expired":
+        if (
+            self.variants.events != "needed"
+            and any(sign.needs_events() and not sign.absent for sign in self.symptom)
+            and self.variants.events == "expired"
+        ):
             raise ValueError("with events that have expired no symptom can be an event")
         return self

@@ -24,7 +24,11 @@ def daemon(world: World, selects: Mapping[str, str], nodes: Sequence[Object]) ->
         "volumes": [{"name": "plugins", "hostPath": {"path": f"/var/lib/kubelet/plugins/{world.gpu.driver}"}}],
     }
     made = world.scene.add(
-        "apps/v1", "DaemonSet", name, labels=label, spec={"selector": {"matchLabels": label}, "template": {"metadata": {"labels": label}, "spec": spec}}
+        "apps/v1",
+        "DaemonSet",
+        name,
+        labels=label,
+        spec={"selector": {"matchLabels": label}, "template": {"metadata": {"labels": label}, "spec": spec}},
     )
     world.role(daemon=made)
     if nodes:

@@ -36,7 +36,8 @@ def cluster(options: argparse.Namespace) -> Client:
         return Client(*read_kubeconfig(folder.place(options.lab) / "kubeconfig", options.lab))
     if not options.disposable:
         raise LabError(
-            f"context {options.context} isn't touched: nodes, slices and classes would be made in it; if it may go, say --this-cluster-is-disposable"
+            f"context {options.context} isn't touched: nodes, slices and classes would be made in it; "
+            "if it may go, say --this-cluster-is-disposable"
         )
     return Client(*read_kubeconfig(options.kubeconfig, options.context))
 
@@ -70,6 +71,11 @@ def clean(client: Client, run: str | None) -> int:
     for item in sorted(found, key=lambda entry: order.get(entry["kind"], 4)):
         client.delete(item, grace=0 if item["kind"] == "Pod" else None)
         now = client.find(item["apiVersion"], item["kind"], item["metadata"]["name"], item["metadata"].get("namespace", "default"))
-        if now is not None and now["metadata"]["uid"] == item["metadata"]["uid"] and now["metadata"].get("finalizers") and now["kind"] != "Namespace":
+        if (
+            now is not None
+            and now["metadata"]["uid"] == item["metadata"]["uid"]
+            and now["metadata"].get("finalizers")
+            and now["kind"] != "Namespace"
+        ):
             client.patch(now, {"metadata": {"finalizers": None}})
     return len(found)

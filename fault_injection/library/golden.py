@@ -45,7 +45,7 @@ class Blocker(Part):
 
 
 class Change(Part):
-    """One change of one object. `set`: path → value, with list places in brackets; `unset`: paths; `delete` and `create` the whole object."""
+    """One change of one object. `set`: path → value, list places in brackets; `unset`: paths; `delete`, `create`: whole objects."""
 
     of: str | None = None
     set: dict[str, Any] = {}

@@ -52,7 +52,8 @@ class Herd:
             Said(
                 pod,
                 "FailedScheduling",
-                "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.",
+                "0/3 nodes are available: 3 Insufficient cpu. "
+                "preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.",
                 "default-scheduler",
                 count=4,
                 age=2400,
@@ -61,7 +62,9 @@ class Herd:
             Said(
                 job,
                 "FailedCreate",
-                'Error creating: pods "' + job["metadata"]["name"] + '-" is forbidden: exceeded quota: team, requested: cpu=16, used: cpu=60, limited: cpu=64',
+                'Error creating: pods "'
+                + job["metadata"]["name"]
+                + '-" is forbidden: exceeded quota: team, requested: cpu=16, used: cpu=60, limited: cpu=64',
                 "job-controller",
                 age=3000,
                 uid=words.uid(),
@@ -69,6 +72,8 @@ class Herd:
         ]
         if self._nodes:
             node = self._draw.choice(self._nodes)
-            found.append(Said(node, "Rebooted", f"Node {node['metadata']['name']} has been rebooted, boot id: {words.uid()}", "kubelet", age=1800))
+            found.append(
+                Said(node, "Rebooted", f"Node {node['metadata']['name']} has been rebooted, boot id: {words.uid()}", "kubelet", age=1800)
+            )
         self._draw.shuffle(found)
         return found[: self._variant.distractors]

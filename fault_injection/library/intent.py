@@ -29,7 +29,8 @@ def lost(intent: Intent, items: Sequence[Object], pod: Object, roles: Roles) -> 
         wanted = filled(value, roles)
         if labels.get(key) != wanted:
             found.append(f"it is bound to {node_name}, whose label {key} is {labels.get(key)!r}, not {wanted!r}")
-    for resource, amount in intent.requests.items():
+    for key, amount in intent.requests.items():
+        resource = filled(key, roles)
         asked = [(entry.get("resources") or {}).get("requests", {}).get(resource) for entry in pod["spec"]["containers"]]
         if filled(amount, roles) not in asked:
             found.append(f"it doesn't ask for {filled(amount, roles)} {resource} any more")
@@ -86,7 +87,11 @@ def _held(items: Sequence[Object], pod: Object) -> list[Object]:
     names.add((status.get("extendedResourceClaimStatus") or {}).get("resourceClaimName"))
     found: list[Object] = []
     for item in items:
-        if item["kind"] == "ResourceClaim" and item["metadata"]["name"] in names and item["metadata"]["namespace"] == pod["metadata"]["namespace"]:
+        if (
+            item["kind"] == "ResourceClaim"
+            and item["metadata"]["name"] in names
+            and item["metadata"]["namespace"] == pod["metadata"]["namespace"]
+        ):
             found += ((item.get("status") or {}).get("allocation") or {}).get("devices", {}).get("results") or ()
     return found
 

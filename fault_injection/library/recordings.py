@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,22 +44,26 @@ class Recording:
 
     def events(self, of: Named) -> list[Object]:
         """The events about an object."""
-        return [item for item in self.items if item.get("kind") == "Event" and _about(item["involvedObject"], of, item["involvedObject"].get("kind"))]
+        return [
+            item
+            for item in self.items
+            if item.get("kind") == "Event" and _about(item["involvedObject"], of, item["involvedObject"].get("kind"))
+        ]
 
 
 def _about(fields: Object, of: Named, kind: str | None = None) -> bool:
     return fields["name"] == of.name and fields.get("namespace") in (None, of.namespace) and kind in (None, of.kind)
 
 
-def take(client: Client, metrics: str, moment: str, left_out: Collection[str], api_version: str) -> Object:
-    """The cluster as a v1 List, without the objects whose uid is in `left_out`; resource.k8s.io in the version asked for."""
+def take(client: Client, metrics: str, moment: str, api_version: str) -> Object:
+    """The cluster as a v1 List; resource.k8s.io in the version asked for."""
     facts = Facts(
         as_of=parse_time(moment),
         cluster=CLUSTER,
         version=client.call("GET", "/version"),
         gates={**read_gates(client.text("/metrics")), **read_gates(metrics)},
     )
-    items = [item for item in everything(client, api_version) if item["metadata"]["uid"] not in left_out]
+    items = everything(client, api_version)
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(entries(facts, items))}
 
 
@@ -106,4 +109,3 @@ def recorded(entry: Entry) -> list[str]:
 
 def _roles_beside(path: Path) -> Path:
     return path.with_name(path.name.replace(".json.gz", ".roles.json"))
-

@@ -8,13 +8,14 @@ and quotas are shared. So what runs side by side are sessions, not faults in one
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time  # noqa: TID251 - how long a fault takes is told
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
 from fault_injection.lab.command import parse_gates
-from fault_injection.lab.errors import ApiError
+from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.lab.kubelets import now
 from fault_injection.lab.lab import Lab
 
@@ -29,6 +30,8 @@ Object = dict[str, Any]
 
 SERVED = tuple(API_VERSIONS[1:])
 """Versions of resource.k8s.io that are off by default and that a recording may be asked in."""
+CLEAN = 60.0
+"""Seconds in which everything of a fault must be gone, its namespace last."""
 QUIET = 0.3
 """Seconds from the symptom to the recording: events are written behind the condition."""
 KEPT = frozenset({"Namespace", "PriorityClass"})
@@ -70,26 +73,23 @@ class Session:
         injection.finish()
         variant = injection.world.variant
         roles = injection.roles()
-        content = take(self.lab.client, metrics, now(micro=True), self._left_over(), variant.api_version)
+        content = take(self.lab.client, metrics, now(micro=True), variant.api_version)
         return Recording(content, roles, {"release": self.lab.release, "seed": variant.seed, "variant": variant.words()})
-
-    def _left_over(self) -> set[str]:
-        """Namespaces of earlier faults that are still ending."""
-        return {
-            item["metadata"]["uid"] for item in self.lab.client.list("v1", "Namespace") if item["metadata"].get("deletionTimestamp") is not None
-        }
 
     # --- cleaning -----------------------------------------------------------------------------------------------------------------
 
     def clean(self) -> None:
         """Delete whatever the control plane doesn't have by itself, and start again what was stopped."""
         self.place.restore()
-        for attempt in range(20):
+        left: list[Object] = []
+        limit = time.monotonic() + CLEAN
+        for attempt in itertools.count():
+            if time.monotonic() > limit:
+                raise LabError(f"the cluster isn't clean after {CLEAN:.0f} s: {', '.join(_names(left))}")
             left = [item for item in everything(self.lab.client) if item["metadata"]["uid"] not in self._own]
-            left = [item for item in left if not _ends_by_itself(item)]
             if not left:
                 return
-            self._delete_all(left, attempt)
+            self._delete_all([item for item in left if not _ends_by_itself(item)], attempt)
 
     def _delete_all(self, items: Sequence[Object], attempt: int) -> None:
         client = self.lab.client
@@ -112,8 +112,22 @@ class Session:
             time.sleep(0.05)
 
 
-_RANK = {"CronJob": 0, "Deployment": 0, "Job": 1, "ReplicaSet": 1, "StatefulSet": 1, "DaemonSet": 1, "ReplicationController": 1, "Pod": 2, "Event": 9}
+_RANK = {
+    "CronJob": 0,
+    "Deployment": 0,
+    "Job": 1,
+    "ReplicaSet": 1,
+    "StatefulSet": 1,
+    "DaemonSet": 1,
+    "ReplicationController": 1,
+    "Pod": 2,
+    "Event": 9,
+}
 
 
 def _ends_by_itself(item: Object) -> bool:
     return item["kind"] == "Namespace" and item["metadata"].get("deletionTimestamp") is not None
+
+
+def _names(items: Sequence[Object]) -> list[str]:
+    return [f"{item['kind']} {item['metadata']['name']}" for item in items[:4]]

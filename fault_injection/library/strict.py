@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +32,7 @@ def read(path: Path, model: type[Model]) -> Model:
     except yaml.YAMLError as error:
         raise BadFile(f"{path}: {error}") from None
     try:
-        return model.model_validate(content, strict=False)
+        return model.model_validate_json(json.dumps(content))  # as JSON an array is a tuple, and still nothing is converted
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, entry['loc'])) or 'file'}: {entry['msg']}" for entry in error.errors())
         raise BadFile(f"{path}: {told}") from None

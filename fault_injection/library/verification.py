@@ -42,7 +42,8 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to do with each fault, at a seed (by default its own). `keep` gets its recording, `ask` holds our answer to it against the golden file."""
+    """What to do with each fault, at a seed (by default its own). `keep` gets its recording, `ask` compares our answer with the
+    golden one."""
 
     seed: int | None = None
     innocents: int | None = 2

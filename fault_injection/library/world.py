@@ -58,8 +58,10 @@ class World:
         """The names of a node's accelerators."""
         return [device["name"] for device in self.scene.devices_of(node, self.gpu.driver)]
 
-    def publish(self, node: Object, driver: str, devices: Sequence[Object], *, slices: int = 1, device_class: bool = True, **spec: Any) -> Object:
-        """A slice of a driver of which the catalogue knows nothing (or not this), and the driver's class. Without devices: an empty slice."""
+    def publish(
+        self, node: Object, driver: str, devices: Sequence[Object], *, slices: int = 1, device_class: bool = True, **spec: Any
+    ) -> Object:
+        """A slice of a driver of which the catalogue knows nothing (or not this), and its class. Without devices: an empty slice."""
         name = node["metadata"]["name"]
         pool = {"name": name, "generation": 1, "resourceSliceCount": slices}
         content = {"driver": driver, "nodeName": name, "pool": pool, **({"devices": list(devices)} if devices else {}), **spec}
@@ -129,7 +131,11 @@ class World:
 
     def _plain_neighbour(self) -> Object:
         nodes = [item for item in self.scene.objects if item["kind"] == "Node"]
-        spec = {**self.scene.pod_spec(cpu="100m", tolerations=[{"operator": "Exists"}]), "nodeName": nodes[0]["metadata"]["name"]} if nodes else {}
+        spec = (
+            {**self.scene.pod_spec(cpu="100m", tolerations=[{"operator": "Exists"}]), "nodeName": nodes[0]["metadata"]["name"]}
+            if nodes
+            else {}
+        )
         return self.scene.add("v1", "Pod", self.scene.names.word(), spec=spec or self.scene.pod_spec(cpu="100m"))
 
     def _step(self, step: Step) -> None:

@@ -1,4 +1,4 @@
-"""An installation with whole accelerators turned off: the classes and slices of the vendor's other driver are there, nothing of this one."""
+"""Whole accelerators weren't installed: classes and slices of the vendor's other driver are there, nothing of this one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ def scene(world: World) -> None:
     vendor = world.draw.choice(("nvidia.com", "habana.ai", "example.com"))
     driver = f"compute-domain.{vendor}"
     for node in world.scene.plain_nodes(2):
-        world.publish(node, driver, [{"name": f"{kind}-0", "attributes": {"type": {"string": kind}}} for kind in ("channel", "daemon")], device_class=False)
+        world.publish(
+            node,
+            driver,
+            [{"name": f"{kind}-0", "attributes": {"type": {"string": kind}}} for kind in ("channel", "daemon")],
+            device_class=False,
+        )
     for kind in ("default-channel", "daemon"):
         kept = "channel" if "channel" in kind else "daemon"
         expression = f"device.driver == '{driver}' && device.attributes['{driver}'].type == '{kept}'"

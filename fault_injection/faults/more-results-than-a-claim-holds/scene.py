@@ -10,7 +10,8 @@ def scene(world: World) -> None:
     driver = world.draw.choice(("dra.cpu", "cpu.example.com"))
     for node in world.scene.plain_nodes(2, cpu="96"):
         cpus = [
-            {"name": f"cpudev{number:03d}", "attributes": {"cpuID": {"int": number}, "numaNodeID": {"int": number // 32}}} for number in range(64)
+            {"name": f"cpudev{number:03d}", "attributes": {"cpuID": {"int": number}, "numaNodeID": {"int": number // 32}}}
+            for number in range(64)
         ]
         world.publish(node, driver, cpus)
     count = world.draw.choice((34, 40, 48))

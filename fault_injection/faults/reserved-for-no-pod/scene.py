@@ -12,7 +12,9 @@ def scene(world: World) -> None:
     user = world.scene.running(node, world.devices(node), world.gpu.driver)
     held = next(item for item in world.scene.objects if item["kind"] == "ResourceClaim")
     batch = world.scene.names.word()
-    held["status"]["reservedFor"].append({"apiGroup": "batch.example.com", "resource": "runs", "name": batch, "uid": world.scene.names.uid()})
+    held["status"]["reservedFor"].append(
+        {"apiGroup": "batch.example.com", "resource": "runs", "name": batch, "uid": world.scene.names.uid()}
+    )
     world.role(user=user, held=held)
     world.delete(user)
     world.until(gone("user"))

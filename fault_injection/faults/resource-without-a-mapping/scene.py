@@ -12,6 +12,8 @@ def scene(world: World) -> None:
         for field in ("capacity", "allocatable"):
             node["status"][field].pop(resource, None)
     count = world.draw.choice((1, 2, 4))
-    device_class = next(item for item in world.scene.objects if item["kind"] == "DeviceClass" and item["metadata"]["name"] == world.gpu.driver)
+    device_class = next(
+        item for item in world.scene.objects if item["kind"] == "DeviceClass" and item["metadata"]["name"] == world.gpu.driver
+    )
     pod = world.scene.pod(resources={resource: str(count)})
     world.role(pod=pod, resource=resource, driver=world.gpu.driver, device_class=device_class, count=count)

@@ -20,14 +20,21 @@ def scene(world: World) -> None:
             node,
             gpu,
             [
-                {"name": f"card{number}", "attributes": {own: {"string": root}, NUMA: {"int": number // 2}}, "capacity": {"memory": {"value": "48Gi"}}}
+                {
+                    "name": f"card{number}",
+                    "attributes": {own: {"string": root}, NUMA: {"int": number // 2}},
+                    "capacity": {"memory": {"value": "48Gi"}},
+                }
                 for number, root in enumerate(roots)
             ],
         )
         world.publish(
             node,
             nic,
-            [{"name": f"eth{number + 1}", "attributes": {ROOT: {"string": root}, NUMA: {"int": number // 2}}} for number, root in enumerate(roots)],
+            [
+                {"name": f"eth{number + 1}", "attributes": {ROOT: {"string": root}, NUMA: {"int": number // 2}}}
+                for number, root in enumerate(roots)
+            ],
         )
     claim = world.scene.claim(request(gpu, name="gpu"), request(nic, name="nic"), constraints=[same(ROOT)])
     world.role(pod=world.scene.pod(claim), claim=claim, gpu=gpu, nic=nic, root=ROOT, own=f"{gpu}/{own}", numa=NUMA)

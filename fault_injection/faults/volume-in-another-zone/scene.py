@@ -32,7 +32,12 @@ def scene(world: World) -> None:
             "nodeAffinity": {"required": affinity},
         },
     )
-    claim_spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": kind, "volumeName": volume_name, "resources": {"requests": {"storage": "200Gi"}}}
+    claim_spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": kind,
+        "volumeName": volume_name,
+        "resources": {"requests": {"storage": "200Gi"}},
+    }
     bound = world.scene.add("v1", "PersistentVolumeClaim", data, spec=claim_spec)
     world.role(volume=volume, data=bound)
     world.until(Sign(of="data", field="status.phase", value="Bound"))

@@ -19,10 +19,10 @@ NEUTRAL = frozenset(
     a all an and another any are as at before beside but by can claim class cluster container counters device devices doesn domain
     domains don driver drivers for free from gpu group has have held here high image in is it its label labels lower many more name names
     new no node nodes number of off offers old on one or other own owner pending plugin pod pods pool queue ready release request
-    requests resource resources root roots run runs s scheduler scheduling search selector selectors set slice slices start state than that the
-    their to top topology type under up volume volumes with without workload zone autoscaler autoscalers karpenter computedomains api
+    requests resource resources root roots run runs s scheduler scheduling search selector selectors set slice slices start state than that
+    the their to top topology type under up volume volumes with without workload zone autoscaler autoscalers karpenter computedomains api
     versions admin access key order age room model status storage limit binding priority quota template templates kubelet compute common
-    feature default shared affinity partition partitions capacity taint taints
+    feature default shared port affinity partition partitions capacity taint taints
     """.split()
 )
 """Words that objects of every cluster carry in their names, whatever is wrong: the kinds of things."""
@@ -51,9 +51,9 @@ def chosen_texts(world: World) -> Iterator[tuple[str, str]]:
                     for key, value in (item["metadata"].get(field) or {}).items():
                         yield where, key.rpartition("/")[2]
                         yield where, value
-            for request in (((item.get("spec") or {}).get("devices") or {}) if isinstance((item.get("spec") or {}).get("devices"), dict) else {}).get(
-                "requests"
-            ) or ():
+            for request in (
+                ((item.get("spec") or {}).get("devices") or {}) if isinstance((item.get("spec") or {}).get("devices"), dict) else {}
+            ).get("requests") or ():
                 yield where, request["name"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -75,27 +76,38 @@ def test_a_file_that_is_not_as_declared_is_told_with_its_place(tmp_path: Path) -
     path.write_text("title: x\nfamily: F99\nsymptom: [{bound: true}]\nshelf: 3\n")
     with pytest.raises(BadFile, match=r"fault.yaml: family: Input should be .*F19'.*; .*shelf: Extra inputs are not permitted"):
         read(path, Fault)
-    with pytest.raises(BadFile, match="there is no such file; every fault has fault.yaml, scene.py and golden.yaml"):
+    with pytest.raises(BadFile, match=r"there is no such file; every fault has fault.yaml, scene.py and golden.yaml"):
         read(tmp_path / "golden.yaml", Golden)
 
 
 def test_a_golden_file_with_a_blocker_says_what_helps_and_what_a_fix_has_to_keep() -> None:
     base = {"verdict": "blocked", "cause": "c", "trap": "t", "blockers": [{"code": "NO_DEVICES"}]}
     with pytest.raises(ValueError, match="with a blocker there are fixes, not_fixes and intent"):
-        Golden.model_validate(base)
+        Golden.model_validate_json(json.dumps(base))
     with pytest.raises(ValueError, match="no code NO_LUCK"):
-        Golden.model_validate({**base, "blockers": [{"code": "NO_LUCK"}]})
+        Golden.model_validate_json(json.dumps({**base, "blockers": [{"code": "NO_LUCK"}]}))
 
 
 def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
     assert drawn(7, Variants()) == drawn(7, Variants())
     found = [drawn(seed, Variants()) for seed in range(200)]
     assert {entry.innocents for entry in found} == {0, 2, 50, 1000}
-    assert {entry.events_expired for entry in found} == {entry.old_condition for entry in found} == {entry.neighbour for entry in found} == {True, False}
+    assert (
+        {entry.events_expired for entry in found}
+        == {entry.old_condition for entry in found}
+        == {entry.neighbour for entry in found}
+        == {True, False}
+    )
     assert len({entry.api_version for entry in found}) == 3
-    strict = [drawn(seed, Variants(herd="none", events="needed", old_condition=False, distractors=False, neighbour=False)) for seed in range(50)]
-    assert not any(entry.innocents or entry.events_expired or entry.old_condition or entry.distractors or entry.neighbour for entry in strict)
-    assert {entry.accelerator.driver for entry in (drawn(seed, Variants(), drivers=("gpu.amd.com",)) for seed in range(50))} == {"gpu.amd.com"}
+    strict = [
+        drawn(seed, Variants(herd="none", events="needed", old_condition=False, distractors=False, neighbour=False)) for seed in range(50)
+    ]
+    assert not any(
+        entry.innocents or entry.events_expired or entry.old_condition or entry.distractors or entry.neighbour for entry in strict
+    )
+    assert {entry.accelerator.driver for entry in (drawn(seed, Variants(), drivers=("gpu.amd.com",)) for seed in range(50))} == {
+        "gpu.amd.com"
+    }
 
 
 # --- changes --------------------------------------------------------------------------------------------------------------------------
@@ -103,9 +115,11 @@ def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
 
 def test_a_change_sets_takes_away_and_appends() -> None:
     item = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"list": [{"a": 1}], "gone": True}}
-    change = Change(of="pod", set={"spec.list[0].a": "{number}", "spec.list[1]": {"a": 2}, 'spec.map["x/y"]': "{pod.name}"}, unset=("spec.gone",))
+    change = Change(
+        of="pod", set={"spec.list[0].a": "{number}", "spec.list[1]": {"a": 2}, 'spec.map["x/y"]': "{pod.name}"}, unset=("spec.gone",)
+    )
     assert edited(item, change, ROLES)["spec"] == {"list": [{"a": 4}, {"a": 2}], "map": {"x/y": "cedar-bay"}}
-    with pytest.raises(BadChange, match="there is no spec.other to take away"):
+    with pytest.raises(BadChange, match=r"there is no spec.other to take away"):
         edited(item, Change(of="pod", unset=("spec.other",)), ROLES)
     with pytest.raises(BadChange, match=r"spec.list\[4\].a leads nowhere in Pod p"):
         edited(item, Change(of="pod", set={"spec.list[4].a": 1}), ROLES)
@@ -173,7 +187,9 @@ def test_an_intent_is_kept_by_the_devices_that_the_pod_holds() -> None:
 def test_what_an_intent_lacks_is_told() -> None:
     items, pod = bound(["gpu-0", "gpu-7"])
     wanted = Intent(
-        devices=Devices(count=3, each=("device.attributes['gpu.nvidia.com'].productName == 'H100'",), same=("resource.kubernetes.io/numaNode",)),
+        devices=Devices(
+            count=3, each=("device.attributes['gpu.nvidia.com'].productName == 'H100'",), same=("resource.kubernetes.io/numaNode",)
+        ),
         node={"topology.kubernetes.io/zone": "b"},
         requests={"cpu": "9"},
         untouched=("gone",),
@@ -203,7 +219,10 @@ def test_the_list_names_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["verify"], "verify: name faults, or --all; `list` prints them"),
         (["verify", "no-such"], "verify: no fault 'no-such'"),
-        (["inject", "slice-without-devices", "--context", "prod"], "inject: context prod isn't touched: nodes, slices and classes would be made"),
+        (
+            ["inject", "slice-without-devices", "--context", "prod"],
+            "inject: context prod isn't touched: nodes, slices and classes would be made",
+        ),
         (["inject", "slice-without-devices", "--lab", "nowhere"], "inject: no lab named 'nowhere' is up"),
         (["clean"], "clean: clean needs --lab NAME or --context NAME"),
         (["clean", "--context", "prod"], "clean: context prod isn't touched"),

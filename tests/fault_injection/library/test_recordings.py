@@ -44,4 +44,4 @@ def test_its_symptom_is_in_the_recording(entry: Entry) -> None:
                 continue
             of = recording.roles[sign.of]
             item = recording.find(of)  # type: ignore[arg-type]
-            assert sign.seen(item, lambda of=of: recording.events(of), recording.roles), sign.words()
+            assert sign.seen(item, lambda of=of, recording=recording: recording.events(of), recording.roles), sign.words()

@@ -1,4 +1,4 @@
-"""Every fault on the shelf is whole: its files are as declared, its scene is a function of the seed, its golden file speaks of that scene."""
+"""Every fault on the shelf is whole: files as declared, a scene that is a function of the seed, a golden file that speaks of that scene."""
 
 from __future__ import annotations
 
@@ -101,5 +101,5 @@ def test_known_failures_are_of_faults_that_exist() -> None:
 
 
 def test_an_unknown_fault_is_answered_with_those_near_it() -> None:
-    with pytest.raises(UnknownFault, match="no fault 'slice-with-devices'; near it: .*slice-without-devices"):
+    with pytest.raises(UnknownFault, match=r"no fault 'slice-with-devices'; near it: .*slice-without-devices"):
         entry("slice-with-devices")
