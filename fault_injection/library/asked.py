@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from k8s_topo_mcp.sources.snapshot import load_text
+from k8s_topo_mcp.tools import simulate_scaleup
 from k8s_topo_mcp.tools.explain_pending import Input, Output, answer, text
+from k8s_topo_mcp.view import ClusterView
 
 from .changes import on_recording
 from .golden import Golden
@@ -19,9 +21,13 @@ Object = dict[str, Any]
 
 def ask(items: Sequence[Object], golden: Golden, roles: Roles, detail: str = "short") -> Output:
     """What the tool answers to the user's question, on these objects."""
-    view = load_text(json.dumps({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(items)}))
+    view = _view(items)
     arguments = {name: filled(value, roles) for name, value in golden.ask.items()}
     return answer(view, Input.model_validate({**arguments, "detail": detail}))
+
+
+def _view(items: Sequence[Object]) -> ClusterView:
+    return load_text(json.dumps({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(items)}))
 
 
 def complaints(recording: Recording, golden: Golden) -> list[str]:
@@ -48,7 +54,20 @@ def complaints(recording: Recording, golden: Golden) -> list[str]:
             found.append(f"behind it {', '.join(code for code, _ in behind) or 'nothing'}, golden {wanted.code}{f' {own}' if own else ''}")
     said = text(output)
     found += [f"the answer doesn't name {filled(value, roles)!r}" for value in golden.values if filled(value, roles) not in said]
-    return found + _on_trials(recording, golden)
+    return found + _on_groups(recording, golden) + _on_trials(recording, golden)
+
+
+def _on_groups(recording: Recording, golden: Golden) -> list[str]:
+    """simulate_scaleup's first obstacle of each group that the golden file speaks of."""
+    found: list[str] = []
+    for wanted in golden.scaleup:
+        group = filled(wanted.group, recording.roles)
+        pods = [filled(golden.ask["pod"], recording.roles)]
+        output = simulate_scaleup.answer(_view(recording.items), simulate_scaleup.Input.model_validate({"pods": pods}))
+        met = [row.obstacles[0].code for row in output.autoscalers if row.group == group and row.obstacles]
+        if met[:1] != [wanted.code]:
+            found.append(f"simulate_scaleup: group {group} meets {met[0] if met else 'nothing'} first, golden {wanted.code}")
+    return found
 
 
 def _on_trials(recording: Recording, golden: Golden) -> list[str]:

@@ -99,12 +99,26 @@ class Intent(Part):
         return self
 
 
+class Obstacle(Part):
+    """What first keeps the autoscaler that runs here from adding a node of a group for these pods."""
+
+    group: str
+    code: str
+
+    @model_validator(mode="after")
+    def _known(self) -> Obstacle:
+        if self.code not in CODES:
+            raise ValueError(f"no code {self.code}; tests/surface/golden/codes.txt lists them")
+        return self
+
+
 class Golden(Part):
-    """golden.yaml. `ask`: the arguments of explain_pending."""
+    """golden.yaml. `ask`: the arguments of explain_pending. `scaleup`: what simulate_scaleup has to say of groups of nodes."""
 
     ask: dict[str, str] = {"pod": "{pod}"}
     verdict: Verdict
     blockers: tuple[Blocker, ...] = ()
+    scaleup: tuple[Obstacle, ...] = ()
     values: tuple[str, ...] = Field(default=(), description="what a whole answer has to name, word for word")
     cause: str
     trap: str

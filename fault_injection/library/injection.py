@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import time  # noqa: TID251 - the bounded wait for what must not show
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.lab.kubelets import now
 
+from .custom_kinds import serve
 from .places import Place
 from .roles import Named, Roles, Value
 from .signs import Sign
@@ -91,6 +93,7 @@ class Injection:
 
     def _create(self, items: Sequence[Object]) -> None:
         """Hardware and what runs first; then, on a quiet cluster, what waits, one after the other."""
+        serve(self.place, items)
         later = [item for item in items if _waits(item)]
         first = [item for item in items if not _waits(item)]
         self.world.scene.apply(self, first)
@@ -100,7 +103,7 @@ class Injection:
 
     def create(self, item: Object) -> Object:
         """As a scene's API server: every object gets its mark."""
-        return self.place.client.create(self.mark(item))
+        return self.place.client.create(self.mark(_timed(item)))
 
     def status(self, item: Object, status: Object) -> Object:
         return self.place.client.status(item, status)
@@ -223,9 +226,25 @@ def _gets_ready(node: Object) -> bool:
     return not any(entry["type"] == "Ready" and entry["status"] != "True" for entry in conditions)
 
 
-def _ago(seconds: float) -> str:
+_MOMENT = re.compile(r"<now-(?P<age>[0-9.]+?)(?P<micro>\.micro)?>")
+
+
+def _timed(value: Any) -> Any:
+    """A structure with its moments put in."""
+    match value:
+        case str():
+            return _MOMENT.sub(lambda match: _ago(float(match["age"]), micro=match["micro"] is not None), value)
+        case dict():
+            return {key: _timed(inner) for key, inner in value.items()}
+        case list():
+            return [_timed(inner) for inner in value]
+        case _:
+            return value
+
+
+def _ago(seconds: float, micro: bool = False) -> str:
     moment = datetime.datetime.fromisoformat(now()) - datetime.timedelta(seconds=seconds)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
 
 
 __all__ = ["ApiError", "Injection", "NotThere"]

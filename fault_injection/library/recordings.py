@@ -15,6 +15,7 @@ from fault_injection.lab.client import Client
 from fault_injection.lab.recording import read_gates
 from k8s_topo_mcp.objects import KINDS
 from k8s_topo_mcp.objects.decoding import parse_time
+from k8s_topo_mcp.sources.live.kinds import STATUS_CONFIG_MAP
 from k8s_topo_mcp.sources.snapshot.write import Facts, entries
 
 from .roles import Named, Value, dump, load
@@ -78,7 +79,14 @@ def everything(client: Client, api_version: str = "resource.k8s.io/v1", **parame
         served = next((version for version in (*wanted, *versions.get(group, ())) if client.serves(version, kind)), None)
         if served is not None:
             found += client.list(served, kind, None, **parameters)
-    return found
+    return found + _autoscaler_status(client)
+
+
+def _autoscaler_status(client: Client) -> list[Object]:
+    """The one ConfigMap that the product reads."""
+    namespace, name = STATUS_CONFIG_MAP
+    found = client.find("v1", "ConfigMap", name, namespace)
+    return [] if found is None else [found]
 
 
 def path_of(entry: Entry, release: str) -> Path:

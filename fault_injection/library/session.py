@@ -34,7 +34,7 @@ CLEAN = 60.0
 """Seconds in which everything of a fault must be gone, its namespace last."""
 QUIET = 0.3
 """Seconds from the symptom to the recording: events are written behind the condition."""
-KEPT = frozenset({"Namespace", "PriorityClass"})
+KEPT = frozenset({"Namespace", "PriorityClass", "ConfigMap"})
 """Kinds of which the control plane has objects of its own; of these only what is new is deleted."""
 
 

@@ -50,8 +50,8 @@ class Entry:
     def world(self, seed: int, innocents: int | None = None) -> World:
         """The scene of a seed, described to its end. Raises BadFile for a scene without a `scene` function."""
         module = self._scene()
-        variant = drawn(seed, self.fault.variants, innocents, tuple(getattr(module, "DRIVERS", ())))
-        world = World(self.fault, variant)
+        variant = drawn(self.name, seed, self.fault.variants, innocents, tuple(getattr(module, "DRIVERS", ())))
+        world = World(self.name, self.fault, variant)
         make: Callable[[World], None] = module.scene  # type: ignore[attr-defined]
         make(world)
         world.finish()

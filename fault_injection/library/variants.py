@@ -83,9 +83,9 @@ class Variant:
         return ", ".join(parts)
 
 
-def drawn(seed: int, allowed: Variants, innocents: int | None = None, drivers: tuple[str, ...] = ()) -> Variant:
-    """The variant of a seed; `innocents` in place of the drawn number. The same for the same arguments, on every machine."""
-    draw = random.Random(f"variant {seed}")
+def drawn(fault: str, seed: int, allowed: Variants, innocents: int | None = None, drivers: tuple[str, ...] = ()) -> Variant:
+    """The variant of a fault's seed; `innocents` in place of the drawn number. The same for the same arguments, on every machine."""
+    draw = random.Random(f"variant {fault} {seed}")
     accelerator = draw.choice([entry for entry in ACCELERATORS if not drivers or entry.driver in drivers])
     number = draw.choices(INNOCENTS, (3, 5, 2, 1))[0]
     found = Variant(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import random
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,11 +32,11 @@ Object = dict[str, Any]
 class World:
     """One injection as it is being described."""
 
-    def __init__(self, fault: Fault, variant: Variant) -> None:
+    def __init__(self, name: str, fault: Fault, variant: Variant) -> None:
         self.fault = fault
         self.variant = variant
-        self.scene = Scene(variant.seed, release=fault.plane.release)
-        self.draw = random.Random(f"scene {variant.seed}")
+        self.scene = Scene(zlib.crc32(f"{name} {variant.seed}".encode()), release=fault.plane.release)
+        self.draw = random.Random(f"scene {name} {variant.seed}")
         self.steps: list[Step] = []
         self._roles: dict[str, Any] = {}
         self._said: set[str] = set()
@@ -73,6 +74,10 @@ class World:
     def role(self, **roles: Object | Value | int) -> None:
         """Name objects, or words, numbers and structures, for the golden file."""
         self._roles |= {name: str(of) if isinstance(of, int) else of for name, of in roles.items()}
+
+    def moment(self, age: float = 0, *, micro: bool = False) -> str:
+        """A time so many seconds before the object is made, as the API writes it; it may stand anywhere in a text."""
+        return f"<now-{age:g}{'.micro' if micro else ''}>"
 
     def neighbour(self, make: Callable[[], Object]) -> None:
         """How to make a pod that works beside this one; called only if the variant has one. Without it: a pod that wants no devices."""

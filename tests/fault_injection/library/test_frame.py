@@ -89,8 +89,8 @@ def test_a_golden_file_with_a_blocker_says_what_helps_and_what_a_fix_has_to_keep
 
 
 def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
-    assert drawn(7, Variants()) == drawn(7, Variants())
-    found = [drawn(seed, Variants()) for seed in range(200)]
+    assert drawn("a", 7, Variants()) == drawn("a", 7, Variants())
+    found = [drawn("a", seed, Variants()) for seed in range(200)]
     assert {entry.innocents for entry in found} == {0, 2, 50, 1000}
     assert (
         {entry.events_expired for entry in found}
@@ -100,12 +100,12 @@ def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
     )
     assert len({entry.api_version for entry in found}) == 3
     strict = [
-        drawn(seed, Variants(herd="none", events="needed", old_condition=False, distractors=False, neighbour=False)) for seed in range(50)
+        drawn("a", seed, Variants(herd="none", events="needed", old_condition=False, distractors=False, neighbour=False)) for seed in range(50)
     ]
     assert not any(
         entry.innocents or entry.events_expired or entry.old_condition or entry.distractors or entry.neighbour for entry in strict
     )
-    assert {entry.accelerator.driver for entry in (drawn(seed, Variants(), drivers=("gpu.amd.com",)) for seed in range(50))} == {
+    assert {entry.accelerator.driver for entry in (drawn("a", seed, Variants(), drivers=("gpu.amd.com",)) for seed in range(50))} == {
         "gpu.amd.com"
     }
 
