@@ -45,8 +45,13 @@ def inject(options: argparse.Namespace) -> int:
     chosen = entry(options.fault)
     seed = chosen.seed if options.seed is None else options.seed
     if options.lab or options.context:
-        run = foreign.inject(chosen, foreign.cluster(options), seed, options.innocents)
-        sys.stdout.write(f"{run}\n")
+        reach = foreign.cluster(options)
+        with foreign.injected(chosen, reach, seed, options.innocents, kubelets=options.lab is None) as run:
+            sys.stdout.write(f"{run}\n")
+            sys.stdout.flush()
+            if options.lab is None:
+                sys.stderr.write("its nodes are served until Ctrl-C; `clean` removes what was made\n")
+                _until_told()
         return 0
     with Session(chosen.fault.plane) as session, session.injected(chosen, seed, options.innocents) as injection:
         time.sleep(0.3)
@@ -54,17 +59,21 @@ def inject(options: argparse.Namespace) -> int:
         _tell(injection)
         sys.stdout.write(f"{session.lab.kubeconfig}\n")
         sys.stdout.flush()
-        stopping = threading.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stopping.set())
-        stopping.wait()
+        _until_told()
     return 0
+
+
+def _until_told() -> None:
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    stopping.wait()
 
 
 def clean(options: argparse.Namespace) -> int:
     if not (options.lab or options.context):
         raise LabError("clean needs --lab NAME or --context NAME; a lab of its own is gone with the inject that started it")
-    gone = foreign.clean(foreign.cluster(options), options.mark)
+    gone = foreign.clean(foreign.cluster(options)(), options.mark)
     sys.stdout.write(f"{gone} objects removed\n")
     return 0
 

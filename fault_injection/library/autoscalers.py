@@ -50,7 +50,11 @@ def cluster_autoscaler(world: World, groups: Sequence[Group], *flags: str) -> Ob
 def karpenter(world: World, *flags: str) -> Object:
     """Karpenter with its Lease."""
     installed = _deployment(world, "karpenter", KARPENTER, *flags)
-    spec = {"holderIdentity": f"karpenter-{world.scene.names.suffix()}", "leaseDurationSeconds": 15, "renewTime": world.moment(3, micro=True)}
+    spec = {
+        "holderIdentity": f"karpenter-{world.scene.names.suffix()}",
+        "leaseDurationSeconds": 15,
+        "renewTime": world.moment(3, micro=True),
+    }
     lease = world.scene.add("coordination.k8s.io/v1", "Lease", "karpenter-leader-election", spec=spec)
     lease["metadata"]["namespace"] = "kube-system"
     return installed
@@ -73,7 +77,11 @@ def _in_status(world: World, group: Group) -> Object:
     activity: Object = {"status": "NoActivity", "lastProbeTime": world.moment(5)}
     if group.backoff is not None:
         code, message = group.backoff
-        activity |= {"status": "Backoff", "backoffInfo": {"errorCode": code, "errorMessage": message}, "lastTransitionTime": world.moment(180)}
+        activity |= {
+            "status": "Backoff",
+            "backoffInfo": {"errorCode": code, "errorMessage": message},
+            "lastTransitionTime": world.moment(180),
+        }
     return {
         "name": group.name,
         "health": {

@@ -1,4 +1,4 @@
-"""Kinds that the control plane doesn't serve by itself (Kueue's, Karpenter's, Cluster API's): served by a definition that takes any content.
+"""Kinds that the control plane doesn't serve by itself (Kueue's, Karpenter's, Cluster API's): served by a definition that takes anything.
 
 What a controller of them would do, a scene writes in its stead; the API server keeps it and gives it out like its own.
 """

@@ -21,8 +21,10 @@ from .world import World
 
 Object = dict[str, Any]
 
-SETTLED = 60.0
-"""Seconds until nodes are ready and bound pods run; a thousand nodes take their time."""
+SETTLED, PER_NODE = 60.0, 0.2
+"""Seconds until nodes are ready and bound pods run, and for each node more."""
+MANY, WORKERS = 100, 4
+"""Objects from which on several are made at a time."""
 OWNERS = ("Job", "CronJob", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController")
 
 
@@ -96,7 +98,7 @@ class Injection:
         serve(self.place, items)
         later = [item for item in items if _waits(item)]
         first = [item for item in items if not _waits(item)]
-        self.world.scene.apply(self, first)
+        self.world.scene.apply(self, first, workers=WORKERS if len(first) > MANY else 1)
         self._settle(first)
         for item in later:
             self.world.scene.apply(self, [item])
@@ -128,7 +130,8 @@ class Injection:
             )
 
         if nodes or pods:
-            self.place.wait("nodes and pods to be ready", settled, SETTLED)
+            limit = SETTLED + PER_NODE * len(nodes)
+            self.place.wait("nodes and pods to be ready", settled, limit, 0.05 if len(nodes) <= MANY else 1.0)
 
     def _pod_of(self, step: Found) -> Named | None:
         """Owned by it, or by something that it owns; controllers give their pods its name and more."""

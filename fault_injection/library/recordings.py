@@ -23,6 +23,8 @@ from .shelf import Entry
 
 Object = dict[str, Any]
 CLUSTER = "lab"
+NODE_LEASES = "kube-node-lease"
+"""The namespace of what the product doesn't read: a Lease a node."""
 LARGE = 400_000
 """Bytes above which a recording isn't kept in the repository."""
 
@@ -64,7 +66,7 @@ def take(client: Client, metrics: str, moment: str, api_version: str) -> Object:
         version=client.call("GET", "/version"),
         gates={**read_gates(client.text("/metrics")), **read_gates(metrics)},
     )
-    items = everything(client, api_version)
+    items = [item for item in everything(client, api_version) if item["metadata"].get("namespace") != NODE_LEASES]
     return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(entries(facts, items))}
 
 

@@ -100,7 +100,8 @@ def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
     )
     assert len({entry.api_version for entry in found}) == 3
     strict = [
-        drawn("a", seed, Variants(herd="none", events="needed", old_condition=False, distractors=False, neighbour=False)) for seed in range(50)
+        drawn("a", seed, Variants(herd="none", events="needed", old_condition=False, distractors=False, neighbour=False))
+        for seed in range(50)
     ]
     assert not any(
         entry.innocents or entry.events_expired or entry.old_condition or entry.distractors or entry.neighbour for entry in strict
