@@ -74,7 +74,8 @@ class Session:
         variant = injection.world.variant
         roles = injection.roles()
         content = take(self.lab.client, metrics, now(micro=True), variant.api_version)
-        return Recording(content, roles, {"release": self.lab.release, "seed": variant.seed, "variant": variant.words()})
+        told = {"release": self.lab.release, "seed": variant.seed, "innocents": variant.innocents, "variant": variant.words()}
+        return Recording(content, roles, told)
 
     # --- cleaning -----------------------------------------------------------------------------------------------------------------
 

@@ -35,6 +35,17 @@ def test_every_fault_has_a_recording_small_enough_of_a_release_that_it_is_of(ent
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_a_recording_is_of_the_scene_as_it_is_now(entry: Entry) -> None:
+    """A scene that was changed is recorded again: python -m fault_injection record NAME."""
+    for release in recordings.recorded(entry):
+        recording = recordings.read(entry, release)
+        world = entry.world(recording.told["seed"], recording.told["innocents"])
+        assert recording.told["variant"] == world.variant.words()
+        names = {role: str(of) for role, of in recording.roles.items()}
+        assert {role: str(of) for role, of in world.named().items()}.items() <= names.items()
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 def test_its_symptom_is_in_the_recording(entry: Entry) -> None:
     """Whoever has only the recording sees it, unless the variant took the events away."""
     for release in recordings.recorded(entry):
