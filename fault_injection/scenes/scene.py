@@ -20,9 +20,10 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
-from k8s_topo_mcp.scaleup.drivers import CLASSES, Filled, Published, in_slices, publish
+from k8s_topo_mcp.scaleup.drivers import Published, in_slices, publish
 from k8s_topo_mcp.scaleup.shapes import catalogue, not_known, partitions
 
+from .made_up import CLASSES, Filled
 from .names import Names
 
 Object = dict[str, Any]

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from k8s_topo_mcp.cli.demo import QUESTIONS
+
 COMMAND = [sys.executable, "-m", "k8s_topo_mcp"]
 
 
@@ -114,7 +116,7 @@ def test_serve_writes_nothing_but_the_protocol_to_stdout() -> None:
 def test_the_demo_asks_and_answers() -> None:
     done = subprocess.run([*COMMAND, "demo"], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     assert done.stderr == ""
-    assert done.stdout.count("\n> ") == 5
+    assert f"\n{done.stdout}".count("\n> ") == len(QUESTIONS)
     for pod in ("trainer-0", "vlm-0", "encoder-0"):
         assert f"\ndefault/{pod}" in done.stdout
     assert "productName" in done.stdout

@@ -83,6 +83,17 @@ CASES = {
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: resource.k8s.io/v1\n  kind: ResourceClaim\n  spec: {device: {}}\n",
         ["spec.device is not a field", "did you mean devices?", "line 6"],
     ),
+    **{
+        f"a value that is none of its tag: {value}": (f"kind: Pod\nspec: {value}\n", [f"isn't a value of tag {value.split()[0]} (line 2,"])
+        for value in ("!!bool foo", "!!timestamp foo", "!!int ''", "!!float ''", "!!null x")
+    },
+    **{
+        f"a tag that JSON has nothing for: {value}": (f"kind: Pod\nspec: {value}\n", ["tag ", "isn't one of Kubernetes (line 2, column 7)"])
+        for value in ("!!set {a}", "!!binary eA==", "!!python/object:os.system x", "!own x", "!!str [a]")
+    },
+    "a key that is none of its tag": ("kind: Pod\n? !!bool foo\n: 1\n", ["'foo' isn't a value of tag !!bool (line 2"]),
+    "a number of thousands of digits": (f"kind: Pod\nspec: {'9' * 5000}\n", ["'999", "is longer than a number can be (line 2"]),
+    "a number in sixties": (f"kind: Pod\nspec: 1{':59' * 3000}\n", ["is longer than a number can be (line 2"]),
     "too deep": ("a: " + "[" * 80 + "]" * 80, ["nested deeper"]),
     "deeper than can be read at all": ("a: " + "[" * 20_000 + "]" * 20_000, ["nested deeper than 60 levels"]),
     "too large": ("a" * (MAX_BYTES + 1), ["larger than"]),

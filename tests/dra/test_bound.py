@@ -16,11 +16,11 @@ FREE = "device.driver == 'd'"
 NONE = "device.driver == 'e'"
 
 
-def two_requests(second: str) -> Row:
-    """Six of twelve devices that all differ, and one more by a selector of its own."""
+def two_requests(second: str, count: int = 1) -> Row:
+    """Six of twelve devices that all differ, and more by a selector of their own."""
     requests = [
         {"name": "a", "exactly": {"deviceClassName": "gpu", "count": 6}},
-        {"name": "b", "exactly": {"deviceClassName": "gpu", "count": 1, "selectors": [{"cel": {"expression": second}}]}},
+        {"name": "b", "exactly": {"deviceClassName": "gpu", "count": count, "selectors": [{"cel": {"expression": second}}]}},
     ]
     devices = [{"name": f"g{index}", "attributes": {"index": {"int": index}}} for index in range(12)]
     return {
@@ -48,6 +48,15 @@ def test_a_request_that_no_device_meets_decides() -> None:
     assert isinstance(outcome, Unallocatable)
     assert outcome.past_bound
     assert outcome.request == "b"
+
+
+def test_requests_that_ask_together_for_more_than_there_is_decide() -> None:
+    outcome = allocate(*problem_of(two_requests(FREE, 7), 37), bound=10)
+    assert isinstance(outcome, Unallocatable)
+    assert outcome.past_bound
+    few = "device.attributes['d'].index < 7"
+    assert isinstance(allocate(*problem_of(two_requests(few, 6), 37), bound=10), Unknown)
+    assert isinstance(allocate(*problem_of(two_requests(FREE, 6), 37), bound=10), Unknown)
 
 
 @pytest.mark.parametrize("selector", [FREE, 'device.attributes["d"].nothing == 1'])

@@ -9,6 +9,7 @@ import pytest
 from k8s_topo_mcp.objects import ClusterAutoscalerStatus, DecodeError, decode
 from k8s_topo_mcp.objects.autoscaler_status import read_status, written_anew
 from k8s_topo_mcp.objects.decoding import parse_time
+from k8s_topo_mcp.sources.snapshot.fields import kept
 
 YAML = """\
 time: "2026-11-29 04:28:19.546750398 +0000 UTC"
@@ -104,6 +105,9 @@ def test_written_anew_names_and_messages_are_others() -> None:
     assert [group.name for group in read_status(text).groups] == ["alias of 8", "alias of 27"]
 
 
+TAGGED = ("!!bool foo", "!!timestamp foo", "!!int ''", "!!float foo", "!!set [a]", "!!python/object:os.system x", "! x", "!own [1]")
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -112,6 +116,11 @@ def test_written_anew_names_and_messages_are_others() -> None:
         ("a: [1", "it is neither YAML nor the older text"),
         ("time: &a x\nnodeGroups: [*a, *a]", "it is YAML with aliases"),
         ("[1, 2]", "it is neither YAML of a status nor the older text"),
+        *((f"nodeGroups: []\ntime: {value}", "it is YAML with tags") for value in TAGGED),
+        ("nodeGroups: " + "[" * 100 + "]" * 100, "it is YAML of more than 32 levels"),
+        ("nodeGroups: " + "[" * 100_000 + "]" * 100_000, "it is neither YAML nor the older text"),
+        ("nodeGroups: " + "{a: " * 100 + "}" * 100, "it is YAML of more than 32 levels"),
+        ("a: 1\n---\nb: 2", "it is neither YAML nor the older text"),
         ("time: x" + " " * (1 << 20), "it is larger than a ConfigMap can be"),
     ],
 )
@@ -127,6 +136,28 @@ def test_odd_values_inside_are_left_out() -> None:
     assert [(group.name, group.min_size, group.max_size) for group in said.groups] == [("", None, None)]
 
 
+ODD = (
+    "9" * 5000,
+    "1" + ":59" * 5000,
+    "0x_",
+    "=",
+    "2026-13-45",
+    "0001-01-01T00:00:00+23:59",
+    "1e999999",
+    ".inf",
+    "~",
+    "{? [a] : b}",
+    "true",
+)
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_no_value_of_yaml_ends_the_reading(value: str) -> None:
+    said = read_status(f"time: {value}\nautoscalerStatus: Running\nnodeGroups: [{{name: g, health: {{minSize: {value}, maxSize: 7}}}}]\n")
+    assert (said.state, said.written) == ("Running", None)
+    assert [(group.name, group.min_size, group.max_size) for group in said.groups] == [("g", None, 7)]
+
+
 def test_of_another_config_map_nothing_is_read() -> None:
     assert decode(config_map(YAML, "app-settings")) is None
     assert decode({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}) is None
@@ -137,3 +168,31 @@ def test_a_status_that_is_no_text_is_refused() -> None:
         decode(config_map(["x"]))
     with pytest.raises(DecodeError, match=r"data: must be an object"):
         decode({**config_map(""), "data": "x"})
+
+
+SECRETS = ("# SECRET in a comment\n", "secret: SECRET\n", "SECRET: {SECRET: [SECRET]}\n")
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("namespace", ["kube-system", "tenant"])
+def test_a_snapshot_holds_what_is_read_of_it_and_nothing_else(secret: str, namespace: str) -> None:
+    item = config_map(secret + YAML.replace("- name: gpu-pool", "- secret: SECRET\n  name: gpu-pool"))
+    item["metadata"]["namespace"] = namespace
+    item["data"]["other"] = "SECRET"
+    left = kept(item)
+    assert left is not None
+    assert "SECRET" not in str(left)
+    one, other = decode(item), decode(left)
+    assert isinstance(one, ClusterAutoscalerStatus)
+    assert isinstance(other, ClusterAutoscalerStatus)
+    assert one.said == other.said
+
+
+@pytest.mark.parametrize("text", ["SECRET", "password: SECRET", "Cluster-autoscaler status at SECRET:\nSECRET\n  SECRET: x\n", "SECRET: ["])
+def test_of_a_text_in_neither_form_a_snapshot_holds_nothing(text: str) -> None:
+    assert "SECRET" not in str(kept(config_map(text)))
+
+
+def test_written_anew_an_error_without_a_code_keeps_its_message() -> None:
+    text = "nodeGroups: [{name: g, scaleUp: {status: Backoff, backoffInfo: {errorMessage: no machines}}}]"
+    assert read_status(written_anew(text, str, str)) == read_status(text)

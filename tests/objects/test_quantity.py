@@ -111,3 +111,17 @@ def test_the_canonical_form_parses_to_the_same_value(number: int, suffix: str) -
 def test_addition_is_exact(left: int, right: int) -> None:
     assert (Quantity.of(left) + Quantity.parse(f"{right}m")).value == left + Fraction(right, 1000)
     assert (Quantity.of(left) - Quantity.of(right, "BinarySI")).value == left - right
+
+
+@pytest.mark.parametrize("text", ["1" * 5000, "-" + "9" * 5000 + "Ki", "0." + "0" * 5000 + "1", "1" * 4300 + "e3", 10**4000])
+def test_a_number_of_thousands_of_digits_is_refused_in_our_own_words(text: str | int) -> None:
+    with pytest.raises(ValueError, match=r"a quantity has at most 128 digits here, not \d+ \(got '.{1,45}'\)"):
+        Quantity.parse(text)
+
+
+@pytest.mark.parametrize("text", ["9" * 128 + "e9999", "-" + "9" * 128 + "E", "1e-9999", "1e308"])
+def test_what_is_read_can_be_added_printed_and_sized(text: str) -> None:
+    quantity = Quantity.parse(text)
+    total = quantity + quantity + Quantity.parse("1n")
+    assert str(total)
+    assert isinstance(total.approximate_float(), float)

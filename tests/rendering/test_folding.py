@@ -75,3 +75,9 @@ def test_nouns_follow_their_number() -> None:
         "4,096 GPUs",
         "2 classes",
     )
+
+
+@pytest.mark.parametrize("digits", [17, 18, 19, 20, 5000])
+def test_names_of_any_number_of_digits_fold_to_what_expands_again(digits: int) -> None:
+    names = [f"gpu-{'1' * (digits - 1)}{last}" for last in range(5)]
+    assert expand(ranges(names)) == tuple(names)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import yaml
 
 from k8s_topo_mcp.objects import Node, Pod
+from k8s_topo_mcp.scaleup.audit import Readiness, Simulate, in_groups, wishes
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
@@ -214,3 +215,10 @@ def codes(found: Iterable[Obstacle]) -> list[str]:
 
 BUSY: tuple[Item, ...] = (ready("n1"), device_class(), pool(gpus(1)))
 """A node of the group, with its devices."""
+
+
+def audit(
+    view: ClusterView, groups: Sequence[NodeGroup], found: Sequence[Autoscaler], simulate: Simulate | None = None
+) -> tuple[Readiness, ...]:
+    """Every wish of the cluster in every group."""
+    return tuple(row for wish, pods in wishes(view) for row in in_groups(view, wish, pods, groups, found, simulate))

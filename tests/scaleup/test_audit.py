@@ -5,12 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from k8s_topo_mcp.findings import finding
-from k8s_topo_mcp.scaleup.audit import Readiness, audit
+from k8s_topo_mcp.scaleup.audit import Readiness
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
 from tests.diagnosis.clusters import Item, cluster, gpus, pool
 
-from .scenes import BUSY, GROUP, asking, cluster_autoscaler, codes, group, in_status, karpenter, node_pool, ready, status, unschedulable
+from .scenes import (
+    BUSY,
+    GROUP,
+    asking,
+    audit,
+    cluster_autoscaler,
+    codes,
+    group,
+    in_status,
+    karpenter,
+    node_pool,
+    ready,
+    status,
+    unschedulable,
+)
 
 ALIVE = (cluster_autoscaler(), status(in_status()))
 

@@ -5,10 +5,24 @@ from __future__ import annotations
 import pytest
 
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers, version_of
+from k8s_topo_mcp.scaleup.autoscalers import status as believed
+from k8s_topo_mcp.scaleup.groups import find, node_groups
 from tests.diagnosis.clusters import Item, cluster, node
 from tests.diagnosis.layers.objects import event
 
-from .scenes import HOURS_AGO, JUST_NOW, cluster_autoscaler, deployment, in_status, karpenter, lease, node_pool, status, unschedulable
+from .scenes import (
+    HOURS_AGO,
+    JUST_NOW,
+    MINUTES_AGO,
+    cluster_autoscaler,
+    deployment,
+    in_status,
+    karpenter,
+    lease,
+    node_pool,
+    status,
+    unschedulable,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +90,45 @@ def test_the_clouds_karpenter_is_known_by_its_node_class() -> None:
 def test_signs_of_life(signs: tuple[Item, ...], state: str) -> None:
     (found,) = autoscalers(cluster(cluster_autoscaler(), *signs))
     assert found.state == state
+
+
+def of_namespace(namespace: str, item: Item) -> Item:
+    return {**item, "metadata": {**item["metadata"], "namespace": namespace}}
+
+
+def test_a_status_that_somebody_wrote_elsewhere_is_not_believed() -> None:
+    spoof = of_namespace("tenant", status(in_status("free-gpus", most=999), in_status("gpu-group", most=999), written=JUST_NOW))
+    assert autoscalers(cluster(node("n1"), spoof)) == ()
+    view = cluster(node("n1"), spoof, status(in_status(), written=MINUTES_AGO))
+    said = believed(view)
+    assert said is not None
+    assert said.namespace == "kube-system"
+    assert find(view, "gpu-group").max_size == 5
+    assert "free-gpus" not in {group.name for group in node_groups(view)}
+    assert {sign.about.namespace for found in autoscalers(view) for sign in found.signs} == {"kube-system"}
+
+
+@pytest.mark.parametrize(
+    ("words", "home"),
+    [((), "kube-system"), (("--namespace=scaling",), "scaling"), (("--namespace", "scaling"), "scaling"), (("--namespace=$(NS)",), "own")],
+)
+def test_a_status_is_believed_where_its_autoscaler_writes_it(words: tuple[str, ...], home: str) -> None:
+    statuses = [of_namespace(name, status(in_status(name))) for name in ("kube-system", "scaling", "own", "tenant")]
+    view = cluster(node("n1"), of_namespace("own", cluster_autoscaler(*words)), *statuses)
+    assert [group.name for group in node_groups(view) if group.kind == "Cluster Autoscaler"] == [home]
+
+
+def test_a_second_autoscaler_does_not_take_the_word_from_the_one_in_kube_system() -> None:
+    other = of_namespace("tenant", cluster_autoscaler("--namespace=tenant"))
+    view = cluster(cluster_autoscaler(), other, status(in_status("a")), of_namespace("tenant", status(in_status("b"))))
+    assert [group.name for group in node_groups(view)] == ["a"]
+
+
+def test_a_group_that_a_status_names_twice_can_still_be_found() -> None:
+    assert find(cluster(status(in_status(most=3), in_status(most=4))), "gpu-group").max_size == 3
+
+
+def test_one_that_is_only_guessed_has_no_known_version_and_no_known_defaults() -> None:
+    (found,) = autoscalers(cluster(deployment("x", "example.com/cluster-autoscaler-exporter:v1.36.1")))
+    assert (found.version, found.claims.judged, found.settings.get("max-nodes-total", "0").basis) == (None, "unknown", "assumed")
+    assert found.signs[0].what == "Deployment, by a part of its image's name"

@@ -56,3 +56,11 @@ def test_karpenters_own_allocator_takes_no_alternatives_and_no_distinct_attribut
 def test_a_default_that_could_not_be_read_is_assumed() -> None:
     assert of_karpenter(SemVer.parse("1.14.1"), Settings()).basis == "assumed"
     assert of_karpenter(None, parse(["--ignore-dra-requests=false"])).judged == "unknown"
+
+
+def test_a_value_that_cannot_be_read_leaves_it_unknown() -> None:
+    unread = parse(["--enable-dynamic-resource-allocation=?", "--ignore-dra-requests=?"])
+    for found in (of_cluster_autoscaler(SemVer.parse("1.34.1"), unread), of_karpenter(SemVer.parse("1.14.1"), unread)):
+        assert (found.judged, found.basis) == ("unknown", "assumed")
+        assert found.because.endswith("has a value that can't be read")
+    assert of_cluster_autoscaler(SemVer.parse("1.36.1"), unread).judged == "yes"

@@ -187,3 +187,9 @@ def test_what_is_wrong_is_one_error_with_its_place(given: list[dict[str, Any]], 
         from_documents(given)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_overheads_above_the_capacity_leave_nothing_and_not_less() -> None:
+    over = CAPACITY.replace('overheads: {cpu: "2"}', "overheads: {cpu: 1e4000, memory: 600Gi}")
+    (template,) = named(from_documents(documents(over), view()), "pool").templates
+    assert {str(template.node.allocatable[resource]) for resource in ("cpu", "memory")} == {"0"}

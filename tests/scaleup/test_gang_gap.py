@@ -43,3 +43,12 @@ def test_no_node_helps_members_that_none_takes() -> None:
 def test_a_group_that_fits_now_needs_nothing() -> None:
     found = gap(*nodes(2, gpus(4)), pod_group(2), *members(2, request(count=4)))
     assert (found.placeable, found.added, found.starts) == (2, 0, True)
+
+
+def test_what_is_not_known_of_a_new_node_is_not_called_avoided() -> None:
+    view = cluster(device_class(), pod_group(2), *members(2, request(count=4)), gates=ON)
+    gang = gang_of(view, next(found for found in view.all(Pod) if found.name == "m-0"))
+    assert isinstance(gang, Gang)
+    found = gang_gap(view, gang, template(devices_known=False))
+    assert found.unknown
+    assert not found.avoided

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.objects import Pod
+from fault_injection.scenes.made_up import CLASSES
+from k8s_topo_mcp.objects import Node, Pod, decode
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE, OWNER_KIND, OWNER_NAME
-from k8s_topo_mcp.scaleup.drivers import CLASSES
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, node_groups
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.on_new_nodes import on_new_node
 from k8s_topo_mcp.scaleup.template import added
 from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.view import ClusterView
@@ -209,6 +210,30 @@ def test_a_pool_has_a_template_for_each_type_that_it_names_and_the_catalogue_kno
     golden.check("node-pool-of-the-catalogue.txt", shown_group(group))
 
 
+def test_a_well_known_label_that_nothing_tells_of_a_type_is_unknown_and_any_other_is_not_there() -> None:
+    count, rack = "karpenter.k8s.aws/instance-gpu-count", "acme.com/rack"
+
+    def asking(name: str, label: str) -> dict[str, Any]:
+        return item("v1", "Pod", name, "default", spec={"containers": [{"name": "main"}], "nodeSelector": {label: "8"}})
+
+    pods = (asking("known", count), asking("custom", rack), asking("typed", TYPE))
+    cluster = view(node_pool("gpu", (TYPE, "In", ["p5.48xlarge"])), *pods)
+    (group,) = node_groups(cluster)
+    (template,) = group.templates
+    assert count in template.unpredictable
+    assert not {rack, TYPE} & template.unpredictable
+
+    def verdict(name: str) -> str:
+        pod = cluster.get(Pod, name, "default")
+        assert pod is not None
+        after = cluster.with_edits(*added(template, ["fresh"]))
+        fresh = after.get(Node, "fresh")
+        assert fresh is not None
+        return on_new_node(after, pod, template, fresh).verdict
+
+    assert [verdict(name) for name in ("known", "custom", "typed")] == ["unknown", "refused", "refused"]
+
+
 def test_live_nodes_of_the_pool_come_before_the_catalogue() -> None:
     live = node("n1", {POOL: "gpu", TYPE: "p5.48xlarge", ZONE: "z1", "karpenter.sh/initialized": "true"})
     (group,) = node_groups(view(node_pool("gpu", (TYPE, "In", ["p5.48xlarge"])), live, pair("n1")))
@@ -372,3 +397,15 @@ def test_nodes_of_one_type_that_publish_different_devices_are_kinds_of_their_own
         ("machine type", "x9 like c", 1),
         ("machine type", "y1", 1),
     ]
+
+
+def test_a_new_node_that_publishes_nothing_yet_is_of_the_kind_that_its_type_has() -> None:
+    moment = 1_796_000_000.0
+    items = [node("a", {TYPE: "x9"}), pair("a"), node("b", {TYPE: "x9"}, created="2026-11-30T00:45:00Z")]
+    objects = [found for entry in items if (found := decode(entry)) is not None]
+
+    def kinds(now: float) -> list[tuple[str, int]]:
+        return [(group.name, len(group.members)) for group in node_groups(ClusterView(objects, now=now))]
+
+    assert kinds(moment) == [("x9", 2)]
+    assert kinds(moment + 86_400) == [("x9 like a", 1), ("x9 like b", 1)]

@@ -8,13 +8,28 @@ from typing import Any
 from k8s_topo_mcp.objects import Metadata, Pod
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
-from k8s_topo_mcp.scaleup.obstacle import would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
 from tests.diagnosis.clusters import Item, cluster, pod
 from tests.diagnosis.layers.objects import cluster_queue, local_queue, queued, quota
 from tests.scheduling.volumes import uses, volume, volume_claim
 
-from .scenes import BUSY, asking, cluster_autoscaler, codes, condition, group, in_status, met, ready, status, template
+from .scenes import (
+    BUSY,
+    CA_IMAGE,
+    asking,
+    cluster_autoscaler,
+    codes,
+    condition,
+    deployment,
+    group,
+    in_status,
+    karpenter,
+    met,
+    node_pool,
+    ready,
+    status,
+    template,
+)
 from .test_requests_and_buffers import provisioning
 
 ALIVE = (cluster_autoscaler("--enable-provisioning-requests=true"), status(in_status()))
@@ -42,6 +57,24 @@ def test_an_admission_check_leads_to_the_request_behind_it() -> None:
     assert codes(met((*waiting, has_it))) == ["QUEUE_CHECK_PENDING", "AUTOSCALER_SKIPS_REASON"]
 
 
+def test_a_request_is_judged_by_the_autoscaler_that_serves_it_and_not_by_that_of_the_group() -> None:
+    checks = {"admissionChecks": [{"name": "prov", "state": "Pending", "message": "waiting for nodes"}]}
+    owner = {"ownerReferences": [{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "name": "w", "uid": "uid-w"}]}
+    items = (*BUSY, *in_queue(RESERVED, status=checks), provisioning(**owner), node_pool(), karpenter())
+
+    def of_the_pool(*more: Item) -> list[str]:
+        view = cluster(*items, *more)
+        own = next(entry for entry in autoscalers(view) if entry.kind == "Karpenter")
+        met = obstacles(view, own, group(view, of="n1", kind="Karpenter NodePool"), view.all(Pod)[-1:])
+        return [code for code in codes(met) if code.startswith("PROVISIONING")]
+
+    assert of_the_pool(*ALIVE) == ["PROVISIONING_REQUEST_WAITS"]
+    assert of_the_pool(cluster_autoscaler(), status(in_status())) == ["PROVISIONING_REQUESTS_OFF"]
+    assert of_the_pool() == ["PROVISIONING_CLASS_UNSERVED"]
+    idle = deployment("first", CA_IMAGE)
+    assert of_the_pool(idle, *ALIVE) == ["PROVISIONING_REQUEST_WAITS"]
+
+
 def test_an_admitted_workload_leaves_the_gate_of_its_topology() -> None:
     pods = asking(reason="SchedulingGated", schedulingGates=[{"name": "kueue.x-k8s.io/topology"}])
     admitted = queued("w", RESERVED, condition("Admitted"), owner=pods[1])
@@ -65,11 +98,6 @@ def test_a_quota_without_room_holds_only_pods_that_are_not_there_yet() -> None:
     assert codes(found) == ["QUOTA_EXCEEDED"]
     assert found[0].finding.values["resources"] == ("requests.nvidia.com/gpu",)
     assert codes(obstacles(view, autoscalers(view)[0], group(view), [there], (Fit("t", 1),))) == []
-    two = [coming, replace(there, metadata=Metadata("another", "default"))]
-    assert obstacles(view, autoscalers(view)[0], group(view), two, (Fit("t", 2),))[0].finding.values["resources"] == (
-        "pods",
-        "requests.nvidia.com/gpu",
-    )
 
 
 # --- labels and volumes of new nodes ----------------------------------------------------------------------------------------------
@@ -96,11 +124,3 @@ def test_a_zone_that_is_known_only_once_the_node_is_there_decides_nothing() -> N
     vague = replace(template(view, "n1"), unpredictable=frozenset({ZONE}))
     waiting = [entry for entry in view.all(Pod) if entry.is_pending]
     assert codes(obstacles(view, autoscalers(view)[0], group(view, templates=(vague,)), waiting, (Fit("t", 1),))) == []
-
-
-def test_without_a_simulation_a_selector_on_such_a_label_is_unknown() -> None:
-    view = cluster(ready("n1"), *BUSY[1:], *asking(nodeSelector={ZONE: "a"}), *ALIVE)
-    vague = replace(template(view, "n1"), unpredictable=frozenset({ZONE}))
-    waiting = [entry for entry in view.all(Pod) if entry.is_pending]
-    found = obstacles(view, autoscalers(view)[0], group(view, templates=(vague,)), waiting)
-    assert (codes(found), would_act(found)) == (["LABEL_NOT_PREDICTABLE"], "unknown")

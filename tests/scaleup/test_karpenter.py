@@ -11,7 +11,7 @@ from k8s_topo_mcp.findings import finding
 from k8s_topo_mcp.objects import Quantity
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
-from k8s_topo_mcp.scaleup.obstacle import first, would_act
+from k8s_topo_mcp.scaleup.obstacle import would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 from tests.diagnosis.clusters import Item, cluster
@@ -171,6 +171,16 @@ def test_taints_of_the_node_pool_have_to_be_tolerated_but_not_those_of_start_up(
         ({"team": "red"}, [], True),
         ({"team": "red"}, [("team", "Exists", [])], False),
         ({"karpenter.sh/nodepool": "another"}, [], True),
+        ({"karpenter.sh/initialized": "true"}, [], True),
+        ({"karpenter.k8s.aws/instance-gpu-count": "8"}, [], False),
+        ({"eks.amazonaws.com/instance-gpu-count": "8"}, [], False),
+        ({"karpenter.k8s.aws/instance-gpu-count": "8"}, [("karpenter.k8s.aws/instance-gpu-count", "In", ["4"])], True),
+        ({"kubernetes.io/arch": "arm64"}, [], False),
+        ({"beta.kubernetes.io/arch": "arm64"}, [("kubernetes.io/arch", "In", ["amd64"])], True),
+        ({"beta.kubernetes.io/arch": "arm64"}, [("kubernetes.io/arch", "In", ["arm64"])], False),
+        ({"node-restriction.kubernetes.io/team": "red"}, [], True),
+        ({"feature.node.kubernetes.io/pci-10de.present": "true"}, [], True),
+        ({"kubernetes.io/hostname": "n1"}, [], True),
     ],
 )
 def test_what_the_pod_asks_of_labels_against_the_requirements(selector: Any, requirements: Any, clash: bool) -> None:
@@ -249,11 +259,9 @@ def test_the_simulation_has_the_last_word_on_a_new_node() -> None:
     assert (codes(unknown), would_act(unknown)) == (["FIT_UNKNOWN"], "unknown")
 
 
-def test_the_first_obstacle_of_all_pods_is_the_answer() -> None:
+def test_an_obstacle_of_all_pods_and_one_of_some_are_told_apart() -> None:
     tainted = node_pool(template={"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}, limits={"nodes": "1"})
     pods = (*asking(name="a", tolerations=[{"operator": "Exists"}]), *asking(name="b"))
     found = scene(*JUDGING, tainted, pods=pods)
     assert codes(found) == ["LIMIT_REACHED", "NODE_POOL_TAINT"]
-    answer = first(found)
-    assert answer is not None
-    assert answer.finding.code == "LIMIT_REACHED"
+    assert [entry.whole for entry in found] == [True, False]

@@ -76,7 +76,7 @@ def test_taints_of_a_condition_a_start_or_one_node_go_and_those_of_the_group_sta
 
 
 def test_start_up_taints_that_an_autoscaler_is_told_of_go_too() -> None:
-    args = ["--startup-taint=acme.com/agent", "--startup-taint-prefix=boot.acme.com/", "--status-taint=acme.com/repair=yes:NoSchedule"]
+    args = ["--startup-taint=acme.com/agent", "--startup-taint-prefix=boot.acme.com/", "--status-taint=acme.com/repair"]
     container = {"name": "ca", "image": "cluster-autoscaler:v1.36.1", "args": args}
     pool = node_pool("gpu", startupTaints=[{"key": "cilium", "effect": "NoExecute"}])
     taints = ["acme.com/agent:NoSchedule", "boot.acme.com/x:NoSchedule", "acme.com/repair:NoSchedule", "cilium:NoExecute", "own:NoSchedule"]
@@ -170,6 +170,51 @@ def test_nodes_of_the_template_are_added_beside_those_that_are_there() -> None:
     assert [entry.name for entry in after.all(Node)] == ["a", "x-1", "x-2"]
     assert {entry.pool for entry in after.all(ResourceSlice)} == {"a", "x-1", "x-2"}
     assert after.get(Node, "x-1").metadata.labels["kubernetes.io/hostname"] == "x-1"  # type: ignore[union-attr]
+
+
+def test_a_node_whose_drivers_have_not_come_up_is_not_what_a_new_one_will_be() -> None:
+    young = node("young", {"model": "same"}, created="2026-11-29T11:59:00Z")
+    for others in (node("old", {"model": "same"}), node("old", {"model": "same"}, unschedulable=True)):
+        found = template(view(young, others, pair("old")))
+        assert (found.devices_known, [entry.driver for entry in found.slices]) == (True, [GPU])
+        assert found.node.metadata.labels["model"] == "same"
+        assert not found.node.unschedulable
+    nic = slices("old", [{"ifName": "eth0"}], driver="dra.net")
+    half = template(
+        view(
+            young,
+            pair("young"),
+            node("old"),
+            pair("old"),
+            nic,
+            node("other"),
+            pair("other"),
+            slices("other", [{"ifName": "eth0"}], driver="dra.net"),
+        )
+    )
+    assert {entry.driver for entry in half.slices} == {GPU, "dra.net"}
+
+
+def test_where_the_others_publish_half_of_their_pools_devices_are_not_known() -> None:
+    found = template(view(node("young", created="2026-11-29T11:59:00Z"), node("old"), pair("old", count=2)))
+    assert (found.devices_known, found.slices) == (False, ())
+
+
+def test_nodes_that_publish_nothing_have_no_devices() -> None:
+    found = template(view(node("a"), node("b")))
+    assert (found.devices_known, found.slices) == (True, ())
+
+
+def test_a_driver_that_one_node_alone_has_is_not_missed() -> None:
+    extra = slices("a", [{"ifName": "eth0"}], driver="dra.net")
+    cluster = view(node("a", unschedulable=True), pair("a"), extra, node("b"), pair("b"), node("c"), pair("c"))
+    assert [entry.driver for entry in template(cluster).slices] == [GPU]
+
+
+def test_a_node_whose_device_plugin_has_not_come_up_is_not_taken() -> None:
+    old, young = node("old"), node("young", created="2026-11-29T11:59:00Z")
+    old["status"]["allocatable"]["nvidia.com/gpu"] = "8"
+    assert "nvidia.com/gpu" in template(view(young, old)).node.allocatable
 
 
 def test_only_a_whole_name_is_the_node_s() -> None:

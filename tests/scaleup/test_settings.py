@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_topo_mcp.scaleup.settings import Settings, parse, seconds
+from k8s_topo_mcp.scaleup.settings import Settings, parse, seconds, whole_number
 
 
 def test_flags_are_read_in_every_form() -> None:
@@ -46,3 +46,33 @@ def test_gates_are_read_from_flag_or_variable() -> None:
 )
 def test_durations_are_gos(text: str, expected: float | None) -> None:
     assert seconds(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["9" * 400 + "h", "9" * 5000 + "ns", "-" + "9" * 400 + "h", "2562048h", "0." + "9" * 400 + "h" + "9" * 400 + "h", "\u0663s"]
+)
+def test_a_duration_that_go_does_not_hold_is_none(text: str) -> None:
+    assert seconds(text) is None
+
+
+def test_the_longest_duration_is_one() -> None:
+    assert seconds("2562047h47m16.8s") == pytest.approx(2**63 / 1e9)
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, str(2**63), "-" + "9" * 30, "\u0663", "1.5", "", "1_000"])
+def test_a_number_that_go_does_not_hold_is_none(text: str) -> None:
+    assert whole_number(text) is None
+    assert parse([f"--max-nodes-total={text}"]).get("max-nodes-total", "0").number is None
+
+
+def test_numbers_up_to_int64_are_read() -> None:
+    assert (whole_number(str(2**63 - 1)), whole_number("-7"), whole_number("+7")) == (2**63 - 1, -7, 7)
+
+
+def test_what_is_given_but_cannot_be_read_leaves_a_default_that_is_only_assumed() -> None:
+    found = parse(["--max-nodes-total=?", "--startup-taint=?", "--startup-taint=a", "--feature-gates=?"], {"IGNORE_DRA_REQUESTS": "?"})
+    limit, ignored = found.get("max-nodes-total", "0"), found.get("ignore-dra-requests", "true", "IGNORE_DRA_REQUESTS")
+    assert (limit.value, limit.basis, limit.source) == ("0", "assumed", "--max-nodes-total")
+    assert (ignored.value, ignored.basis, ignored.source) == ("true", "assumed", "IGNORE_DRA_REQUESTS")
+    assert found.all("startup-taint") == ("a",)
+    assert (found.gate("CapacityBuffer", False).on, found.gate("CapacityBuffer", False).basis) == (False, "assumed")

@@ -52,6 +52,9 @@ def test_templates_that_say_the_same_are_judged_once() -> None:
     assert content(first) == content(second)
     assert content(first) != content(template(3))
     assert content(first) != content(template(2, labels={"zone": "a"}))
+    assert content(first) != content(template(2, amounts_unknown=frozenset({"cpu"})))
+    daemons = [template(0, pod("d", on="t", metadata={"labels": {"app": app}})) for app in ("x", "y")]
+    assert content(daemons[0]) != content(daemons[1])
     one, other = survey(view, pods(view), [first, second])
     assert other.template is second
     assert one.verdicts is other.verdicts

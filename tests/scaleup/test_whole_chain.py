@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.scaleup.audit import audit, serving
+from k8s_topo_mcp.scaleup.audit import serving
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import fits_of
 from k8s_topo_mcp.scaleup.groups import node_groups
 from k8s_topo_mcp.scaleup.obstacles import obstacles
 from tests.diagnosis.clusters import Item, cluster, device_class, gpus, held, pod, pool
 
-from .scenes import asking, cluster_autoscaler, codes, in_status, karpenter, node_pool, ready, status, waiting
+from .scenes import asking, audit, cluster_autoscaler, codes, in_status, karpenter, node_pool, ready, status, waiting
 
 CLASS = device_class()
 NAMED = {"alpha.eksctl.io/nodegroup-name": "a"}

@@ -75,6 +75,7 @@ def compares(operator: str, bound: str, value: str) -> bool:
         ("-9223372036854775809", "3", False, False),
         ("3", "9223372036854775808", False, False),
         ("-9223372036854775808", "3", False, True),
+        ("9" * 5000, "3", False, False),
     ],
 )
 def test_gt_and_lt_compare_the_taint_with_the_toleration_as_integers_of_64_bits(value: str, bound: str, greater: bool, less: bool) -> None:

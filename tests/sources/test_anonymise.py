@@ -308,5 +308,5 @@ def test_what_an_autoscaler_says_and_was_told_keeps_its_meaning_under_aliases() 
     assert machines.capacity["taints"] == f"acme.com/pool={alias}:NoSchedule"
     assert deployment.autoscaler is not None
     assert deployment.autoscaler.words == (
-        f"--nodes=1:3:{alias}", "--max-nodes-total=10", f"--namespace={machines.namespace}", "--expander=least-waste",
+        f"--nodes=1:3:{alias}", "--max-nodes-total=10", f"--namespace={machines.namespace}",
     )  # fmt: skip

@@ -15,7 +15,20 @@ import pytest
 import k8s_topo_mcp.objects
 from k8s_topo_mcp.objects import KINDS, decode
 from k8s_topo_mcp.sources.snapshot.fields import ANNOTATIONS, KEPT, kept
-from k8s_topo_mcp.sources.snapshot.shape import Attributes, Either, Fields, Flags, Items, Keyed, Labels, Shape, Text, Texts, Where
+from k8s_topo_mcp.sources.snapshot.shape import (
+    Attributes,
+    Either,
+    Fields,
+    Flags,
+    Items,
+    Keyed,
+    Labels,
+    Shape,
+    Text,
+    Texts,
+    Variables,
+    Where,
+)
 from tests.sources.canaries import CANARIES, planted
 
 ROOT = Path(__file__).parents[2]
@@ -174,6 +187,8 @@ def full(shape: Shape, key: str = "", above: str = "", depth: int = 0) -> Any:
             return full(shape.otherwise, key, above, depth + 1)
         case Flags():
             return ["--v=4"]
+        case Variables():
+            return [{"name": "IGNORE_DRA_REQUESTS", "value": "true"}]
         case Texts():
             return ["1", "2"] if key in AMOUNTS else ["one", "two"]
         case Text():

@@ -144,4 +144,4 @@ def _ease(found: Finding) -> float:
     if found.code == "SPREAD_SKEW":
         return -float(found.number("pods"))
     amount = quantity_or_none(str(found.values.get("free", "0")))
-    return 0.0 if amount is None else float(amount.value)
+    return 0.0 if amount is None else amount.approximate_float()

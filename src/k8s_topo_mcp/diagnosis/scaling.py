@@ -5,17 +5,22 @@ kind do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
-from ..objects import Node, Pod
+from ..findings import Finding
+from ..objects import Node, Pod, ResourceClaim
+from ..scaleup.left_over import LeftOver, classes_asked
 from ..scaleup.node_counts import NodeCounts, node_counts
 from ..scaleup.node_group import NodeGroup
 from ..scaleup.on_new_nodes import OnNewNode
-from ..scaleup.simulation import Simulation, simulate
-from ..scaleup.survey import survey
+from ..scaleup.simulation import PodOutcome, Simulation, simulate
+from ..scaleup.survey import Surveyed, survey
 from ..scaleup.template import NodeTemplate
+from ..scheduling.placement import place
 from ..scheduling.pod_signature import signatures
 from ..view import ClusterView
+from ..view.indices import claims_of
 from . import pod_changes
 from .alike_changes import for_all
 from .cause import find_cause
@@ -25,23 +30,28 @@ from .report import Cause, Change
 from .trials import Subject
 
 MOST_OPTIONS = 4
-"""Kinds of nodes that are told as doing."""
+"""Kinds of nodes that are told as doing, with what is left over of them."""
 MOST_COUNTED = 8
 """Kinds of nodes of which it is counted how many it takes: those that take a pod of each kind."""
 MOST_CHANGES = 12
 """Changes that are tried for pods that a new node refuses; of those that help the first two are told."""
 TOLD_CHANGES = 2
 
+Kind = tuple[NodeTemplate, NodeGroup | None]
+"""A kind of node, and who would make it."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refused:
     """Pods that don't start although the nodes were there: `example` stands for `pods` that are refused alike, by an empty new node of
-    `template` or (`no_room`) because others were first. `unknown`: why it can't be told."""
+    `template`, or because others were first. `held`: they don't even come up. `fit`: of their group so many fit at once, too few.
+    `unknown`: why it can't be told."""
 
-    template: NodeTemplate | None
     pods: tuple[Pod, ...]
-    cause: Cause | None
-    no_room: bool = False
+    template: NodeTemplate | None = None
+    cause: Cause | None = None
+    held: Finding | None = None
+    fit: int | None = None
     unknown: str = ""
 
     @property
@@ -51,115 +61,138 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Option:
-    """So many nodes of one template start all of the pods. With `change` made first, where there is one. `group`: who would make them."""
+    """So many nodes of one template start all of the pods. With `change` made first, where there is one. `group`: who would make them.
+    `left_over`: what they still have then."""
 
     template: NodeTemplate
     group: NodeGroup | None
     counts: NodeCounts
     change: Change | None = None
-    simulation: Simulation | None = None
+    left_over: LeftOver | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tried:
+    """Other kinds of nodes: `options` do, fewest nodes first; `vain` don't in any number; of the `unsure` that isn't known, with why;
+    `uncounted` take a pod of each kind, and how many it takes wasn't counted. Kinds that nobody would make are named only if they do, or
+    were counted."""
+
+    options: tuple[Option, ...] = ()
+    vain: tuple[NodeTemplate, ...] = ()
+    unsure: tuple[tuple[NodeTemplate, str], ...] = ()
+    uncounted: tuple[NodeTemplate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scaling:
-    """The pods with the nodes asked for. `counts`: how many of each template it takes. `options`: what would do where these don't."""
+    """The pods with the nodes asked for. `counts`: how many of each template it takes. `options`: what would do where these don't, those
+    without a change first; `further` do too. `tried`: what is known of other kinds of nodes."""
 
     simulation: Simulation
     refused: tuple[Refused, ...]
     counts: tuple[NodeCounts, ...]
-    options: tuple[Option, ...]
-    vain: tuple[NodeTemplate, ...]
+    options: tuple[Option, ...] = ()
+    further: tuple[Option, ...] = ()
+    tried: Tried = Tried()
 
 
-def scaling(
-    view: ClusterView,
-    pods: Sequence[Pod],
-    additions: Sequence[tuple[NodeTemplate, int]],
-    others: Sequence[tuple[NodeTemplate, NodeGroup | None]] = (),
-) -> Scaling:
+def scaling(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[NodeTemplate, int]], others: Sequence[Kind] = ()) -> Scaling:
     """Judge the nodes asked for; if they don't start all pods, `others` too, and changes of what the pods ask."""
     simulation = simulate(view, pods, additions)
     counts = simulation.counts() if simulation.pods else ()
     refused = tuple(_refused(simulation))
+    if simulation.all_start:
+        return Scaling(simulation, refused, counts)
+    asked = {id(template) for template, _ in additions}
+    enough = [Option(found.template, None, found) for found in counts if found.scheduler]
+    tried = _tried(view, simulation.pods, [entry for entry in others if id(entry[0]) not in asked])
+    plain = sorted((*enough, *tried.options), key=lambda option: option.counts.scheduler or 0)
+    changed = () if enough else tuple(islice(_with_changes(simulation, refused), TOLD_CHANGES))
+    told = MOST_OPTIONS - len(changed)
+    classes = classes_asked(view, simulation.pods)
+    options = tuple(replace(option, left_over=option.counts.left_over(classes)) for option in (*plain[:told], *changed))
+    return Scaling(simulation, refused, counts, options, tuple(plain[told:]), tried)
+
+
+def _tried(view: ClusterView, pods: Sequence[Pod], others: Sequence[Kind]) -> Tried:
+    """Each kind of node that may take a pod of each kind: is there a number of them that starts all?"""
+    surveyed = survey(view, pods, [template for template, _ in others])
+    here = [found for found, (_, group) in zip(surveyed, others, strict=True) if group is not None]
+    vain = [found.template for found in here if _verdict(found) == "refused"]
+    unsure = [(found.template, next(on.why for on in found.verdicts if on.why)) for found in here if _verdict(found) == "unknown"]
+    fitting = sorted((found.at_least, number) for number, found in enumerate(surveyed) if _verdict(found) == "fits")
     options: list[Option] = []
-    vain: list[NodeTemplate] = []
-    if not simulation.all_start:
-        asked = {id(template) for template, _ in additions}
-        enough = [found for found in counts if _does(found)]
-        options += [_option(simulation, found, None) for found in enough]
-        others = [entry for entry in others if id(entry[0]) not in asked]
-        for template, group in _likely(view, simulation.pods, others):
-            found = node_counts(view, simulation.pods, template)
-            if _does(found):
-                options.append(_option(simulation, found, group))
-            else:
-                vain.append(template)
-        if not enough:
-            options += _with_changes(simulation, refused)
-    changed = [option for option in options if option.change is not None]
-    plain = sorted((option for option in options if option.change is None), key=lambda option: option.counts.scheduler or 0)
-    return Scaling(simulation, refused, counts, (*plain[: MOST_OPTIONS - len(changed)], *changed), tuple(vain))
+    for _, number in fitting[:MOST_COUNTED]:
+        template, group = others[number]
+        counts = node_counts(view, pods, template)
+        if counts.scheduler:
+            options.append(Option(template, group, counts))
+        elif counts.least is None:
+            vain.append(template)
+        else:
+            unsure.append((template, counts.unknown or f"not all start with up to {counts.tried} of them"))
+    return Tried(tuple(options), tuple(vain), tuple(unsure), tuple(others[number][0] for _, number in fitting[MOST_COUNTED:]))
 
 
-def _does(counts: NodeCounts) -> bool:
-    return counts.scheduler is not None and counts.scheduler > 0
-
-
-def _option(simulation: Simulation, counts: NodeCounts, group: NodeGroup | None, change: Change | None = None) -> Option:
-    template, number = counts.template, counts.scheduler or 0
-    played = simulate(simulation.base, simulation.pods, ((template, number),))
-    return Option(template, group, counts, change, played)
-
-
-def _likely(
-    view: ClusterView, pods: Sequence[Pod], others: Sequence[tuple[NodeTemplate, NodeGroup | None]]
-) -> Iterator[tuple[NodeTemplate, NodeGroup | None]]:
-    """Templates of which an empty node takes a pod of each kind, those that need the fewest nodes first."""
-    found = survey(view, pods, [template for template, _ in others])
-    fitting = [(entry.at_least, number) for number, entry in enumerate(found) if all(on.verdict == "fits" for on in entry.verdicts)]
-    yield from (others[number] for _, number in sorted(fitting)[:MOST_COUNTED])
+def _verdict(found: Surveyed) -> str:
+    """Of all kinds of pods together."""
+    verdicts = {on.verdict for on in found.verdicts}
+    return next((verdict for verdict in ("refused", "unknown") if verdict in verdicts), "fits")
 
 
 def _refused(simulation: Simulation) -> Iterator[Refused]:
     """Pods that don't start, those alike together, in the order of the pods."""
     kinds = signatures(simulation.base, simulation.pods)
-    groups: dict[object, list[int]] = {}
-    for number, outcome in enumerate(simulation.outcomes):
-        if outcome.verdict in ("refused", "no room", "unknown", "waits for its group"):
-            groups.setdefault((kinds[id(outcome.pod)], outcome.verdict), []).append(number)
+    groups: dict[object, list[PodOutcome]] = {}
+    for outcome in simulation.outcomes:
+        if outcome.verdict not in ("starts now", "starts"):
+            groups.setdefault((kinds[id(outcome.pod)], outcome.pod.scheduling_group, outcome.verdict), []).append(outcome)
     for members in groups.values():
-        first = simulation.outcomes[members[0]]
-        pods = tuple(simulation.outcomes[number].pod for number in members)
-        if first.verdict == "unknown":
-            yield Refused(None, pods, None, unknown=first.why)
-            continue
+        first, pods = members[0], tuple(outcome.pod for outcome in members)
         on = next((entry for entry in first.on_new_nodes if entry.verdict == "refused"), None)
-        if first.verdict == "refused" and on is not None:
-            yield Refused(on.template, pods, find_cause(simulation.new.view, on.placement))
+        if first.verdict == "held":
+            yield Refused(pods, held=first.held)
+        elif first.verdict == "unknown":
+            yield Refused(pods, unknown=first.why)
+        elif first.verdict == "refused" and on is not None:
+            yield Refused(pods, on.template, find_cause(simulation.new.view, on.placement))
         else:
-            cause = find_cause(simulation.new.view, first.last) if first.last is not None else None
-            yield Refused(None, pods, cause, no_room=first.verdict == "no room")
+            yield _after_the_others(simulation, first.pod, pods)
 
 
-def _with_changes(simulation: Simulation, refused: Iterable[Refused]) -> Iterator[Option]:
-    """One change of what the pods ask, made for all alike, with which nodes of a template asked for would do."""
-    told = 0
+def _after_the_others(simulation: Simulation, pod: Pod, pods: tuple[Pod, ...]) -> Refused:
+    """What keeps a pod from the nodes once the others, and the members of its group that fit, are on them."""
+    gang = next((entry for entry in simulation.gangs if any(pod.key == own.key for own in entry.pods)), None)
+    end = simulation.end(gang.gang.name if gang is not None else "")
+    waiting = pod
+    if gang is not None:  # the members that had a place on trial have one in this view
+        waiting = next((own for own in pods if not (end.current(own) or own).node_name), pod)
+    cause = find_cause(end, place(end, end.current(waiting) or waiting))
+    return Refused(pods, None, cause, fit=gang.fit if gang is not None else None)
+
+
+def _with_changes(simulation: Simulation, refused: Sequence[Refused]) -> Iterator[Option]:
+    """One change of what the pods ask, made for all alike, with which nodes of a template asked for would do for all."""
     for entry in refused:
         if entry.template is None or entry.cause is None:
             continue
         on = _on_template(simulation, entry)
         for change in _changes(simulation, entry.example, on, entry.cause):
-            if told == TOLD_CHANGES:
-                return
             whole = "the workload" if len(entry.pods) > 1 else "the pod"
             made = for_all(simulation.base, simulation.pods, entry.example, change, whole)
+            if any(other.template is entry.template and not _touches(simulation.base, made, other.example) for other in refused):
+                continue
             edited = simulation.base.with_edits(*made.all_edits)
             pods = tuple(edited.current(pod) or pod for pod in simulation.pods)
             counts = node_counts(edited, pods, entry.template)
             if counts.scheduler is not None:  # also where no new node is needed then
-                told += 1
-                played = simulate(edited, pods, ((entry.template, counts.scheduler or 0),))
-                yield Option(entry.template, None, counts, made, played)
+                yield Option(entry.template, None, counts, made)
+
+
+def _touches(view: ClusterView, change: Change, pod: Pod) -> bool:
+    """Whether the change is one to what the pod asks."""
+    own = {pod.ref, *(entry.claim.ref for entry in claims_of(view, pod) if entry.claim is not None)}
+    return any(edit.object.ref in own or not isinstance(edit.object, Pod | ResourceClaim) for edit in change.all_edits)
 
 
 def _on_template(simulation: Simulation, entry: Refused) -> OnNewNode:

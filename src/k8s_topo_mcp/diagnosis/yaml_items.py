@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 import yaml
@@ -13,7 +14,16 @@ MAX_BYTES = 1_000_000
 MAX_DOCUMENTS = 200
 MAX_DEPTH = 60
 MAX_VALUES = 200_000
+LONGEST_NUMBER = 400
 """Aliases of YAML make a few hundred bytes say millions of values."""
+
+
+_TAG = "tag:yaml.org,2002:"
+_KINDS: Mapping[type, frozenset[str]] = {
+    yaml.ScalarNode: frozenset({"str", "int", "float", "bool", "null", "timestamp"}),
+    yaml.MappingNode: frozenset({"map"}),
+    yaml.SequenceNode: frozenset({"seq"}),
+}
 
 
 class ManifestError(ValueError):
@@ -89,32 +99,57 @@ def _items(node: yaml.Node, number: int, name: str) -> Iterator[tuple[dict[str, 
 
 
 def _mark(node: yaml.Node, path: str, lines: dict[str, int], depth: int, where: str) -> None:
-    """Remember the line of every path."""
+    """Remember the line of every path, and refuse what no value of Kubernetes is."""
     if depth > MAX_DEPTH:
         raise ManifestError(f"{where}: nested deeper than {MAX_DEPTH} levels")
     lines.setdefault(path, node.start_mark.line + 1)
     if len(lines) > MAX_VALUES:
         raise ManifestError(f"{where}: more than {MAX_VALUES:,} values with its aliases written out")
+    _check(node, where)
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             name = str(getattr(key, "value", ""))
             below = f"{path}.{name}" if path else name
             lines[below] = key.start_mark.line + 1
+            if isinstance(key, yaml.ScalarNode) and cast(Any, key).tag != f"{_TAG}merge":
+                _check(key, where)
             _mark(value, below, lines, depth + 1, where)
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
             _mark(value, f"{path}[{index}]", lines, depth + 1, where)
 
 
+def _check(node: yaml.Node, where: str) -> None:
+    """Refuse a tag that JSON has nothing for, and one that the text doesn't fit (!!bool foo): what YAML's own constructors do with these is
+    anything from a set to a KeyError. A time stays text."""
+    known: Any = node
+    kind, place = str(known.tag).removeprefix(_TAG), f"(line {node.start_mark.line + 1}, column {node.start_mark.column + 1})"
+    if kind not in _KINDS[type(node)]:
+        raise ManifestError(f"{where}: tag {str(known.tag)[:60]!r} isn't one of Kubernetes {place}")
+    if not isinstance(node, yaml.ScalarNode) or kind == "str":
+        return
+    if _resolver().resolve(yaml.ScalarNode, known.value, (True, False)) != known.tag:
+        raise ManifestError(f"{where}: {str(known.value)[:40]!r} isn't a value of tag !!{kind} {place}")
+    if kind in ("int", "float") and len(known.value) > LONGEST_NUMBER:
+        raise ManifestError(f"{where}: {str(known.value)[:40]!r} is longer than a number can be {place}")
+    if kind == "timestamp":
+        known.tag = f"{_TAG}str"
+
+
+@cache
+def _resolver() -> Any:
+    """Which tag a plain text has by itself."""
+    loader: Any = yaml.SafeLoader
+    return loader("")
+
+
 def plain(value: Any) -> Any:
-    """YAML dates become the text that JSON would have."""
+    """Keys become text, as JSON has them."""
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in cast(dict[Any, Any], value).items()}
     if isinstance(value, list):
         return [plain(entry) for entry in cast(list[Any], value)]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    return value
 
 
 def upwards_of(path: str) -> Iterator[str]:

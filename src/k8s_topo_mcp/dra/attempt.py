@@ -20,6 +20,7 @@ from .requests import Alternatives, RequestPlan
 from .results import allocation_of
 from .search import Search
 from .selectors import Verdict
+from .too_few import too_few_devices
 
 
 def attempt(prepared: Prepared, node: TargetNode, pools: Sequence[Pool], pruned: bool, bound: int) -> Outcome:
@@ -80,23 +81,25 @@ def _out_of_steps(
     defects: Sequence[Defect],
     bound: int,
 ) -> Outcome:
-    lone = None if defects else _impossible_alone(candidates, requests, plans, verdicts, bound)
-    if lone is not None:
-        return lone
+    proof = None if defects else _impossible(candidates, requests, plans, verdicts, bound, search)
+    if proof is not None:
+        return proof
     reached = f"{search.deepest[2]} devices of request {search.deepest_request} were placed"
     if defects and _solvable(candidates, requests, plans, verdicts, bound):
         return Unknown(f"a solution exists; whether release 1.{candidates.problem.minor} finds it is unknown", reached)
     return Unknown("search bound reached", reached)
 
 
-def _impossible_alone(
+def _impossible(
     candidates: Candidates,
     requests: Sequence[Sequence[Alternatives]],
     plans: Sequence[RequestPlan],
     verdicts: Sequence[Sequence[Verdict]],
     bound: int,
+    reached: Search,
 ) -> Unallocatable | None:
-    """A request that can't be met with all others left out, so not with them either: what others take only ever leaves less.
+    """One request can't be met with all others left out, so not with them either: what others take only ever leaves less. Or all together
+    ask for more devices than there are.
 
     Not where an error can end the search before that: an `All` request, a selector that fails on some device, a derived attribute.
     """
@@ -122,6 +125,8 @@ def _impossible_alone(
                 return None
             except BoundReached:
                 continue
+    if found is None and too_few_devices(candidates, requests, verdicts):
+        return Unallocatable(reached.deepest[0], reached.deepest_request, reached.deepest[2], reached.steps, past_bound=True)
     return found
 
 

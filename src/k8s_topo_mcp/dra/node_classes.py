@@ -191,6 +191,11 @@ def _facts(entry: ResourceSlice) -> Hashable:
     return derived(entry, "class facts", lambda: _read_facts(entry))
 
 
+def share_facts(original: ResourceSlice, copy: ResourceSlice) -> None:
+    """For a slice that differs in its names and its node only."""
+    derived(copy, "class facts", lambda: _facts(original))
+
+
 def _read_facts(entry: ResourceSlice) -> Hashable:
     return (
         entry.skip_node_operations,

@@ -69,8 +69,8 @@ class Unallocatable:
     """No solution. `claim`, `request` and `placed` name the deepest point reached: that many devices of that request were placed.
 
     `invalid_pools`: the node's reason becomes "invalid resource pools were encountered". `missed`: a solution exists, and a defect of this
-    release (named) hides it. `past_bound`: proven by one request that can't be met even alone, after the search had reached its bound; the
-    real one likely ends at its time limit.
+    release (named) hides it. `past_bound`: proven by a request that can't be met even alone, or by sums, after the search had reached its
+    bound; the real one likely ends at its time limit.
     """
 
     claim: int

@@ -64,6 +64,12 @@ def _judgements(entry: ResourceSlice) -> dict[object, tuple[object, ...]]:
     return derived(entry, "judgements", dict[object, tuple[object, ...]])
 
 
+def share_judgements(original: ResourceSlice, copy: ResourceSlice) -> None:
+    """For a slice with the same driver, devices and bindings: what selectors say of the one they say of the other."""
+    derived(copy, "cel values", lambda: slice_values(original))
+    derived(copy, "judgements", lambda: _judgements(original))
+
+
 def may_pass(verdict: Verdict) -> bool:
     """Whether a device isn't ruled out."""
     return verdict is True or isinstance(verdict, Undetermined)

@@ -7,7 +7,7 @@ GetReadableString). Of a ConfigMap by any other name nothing is ever read. It na
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
@@ -23,6 +23,9 @@ STATUS_NAMESPACE = "kube-system"
 _LONGEST = 1 << 20
 """Bytes: what a ConfigMap can hold."""
 _MOST_GROUPS = 5000
+_DEEPEST = 32
+"""Levels of YAML; the status has seven."""
+_COUNT = re.compile(r"[0-9]{1,9}")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _GO_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?) ?([+-]\d\d):?(\d\d)")
 _NUMBER = re.compile(r"\b(\w+)=(\d{1,9})\b")
@@ -133,26 +136,48 @@ def read_status(text: str) -> StatusText:
         return StatusText(problem="it is larger than a ConfigMap can be")
     if text.startswith("Cluster-autoscaler status at "):
         return _lines(text)
-    loader = _LOADER(text)
+    untyped: Any = yaml
     try:
-        if any(isinstance(event, yaml.AliasEvent) for event in _events(text)):
-            return StatusText(problem="it is YAML with aliases")
-        found: object = loader.get_single_data()
-    except (yaml.YAMLError, ValueError, RecursionError):
+        problem = _unfit(untyped.parse(text, Loader=_LOADER))
+        if problem:
+            return StatusText(problem=problem)
+        root = untyped.compose(text, Loader=_LOADER)
+    except yaml.YAMLError:
         return StatusText(problem="it is neither YAML nor the older text")
-    finally:
-        loader.dispose()
+    found = None if root is None else _plain(root)
     if not isinstance(found, dict) or not cast(Json, found).keys() & {"autoscalerStatus", "clusterWide", "nodeGroups", "time"}:
         return StatusText(problem="it is neither YAML of a status nor the older text")
     return _of_yaml(cast(Json, found))
 
 
-def _events(text: str) -> Any:
-    untyped: Any = yaml
-    return untyped.parse(text, Loader=_LOADER)
-
-
 # --- YAML -------------------------------------------------------------------------------------------------------------------------
+
+
+def _unfit(events: Iterable[yaml.Event]) -> str:
+    """What the text has that no Cluster Autoscaler writes and that would cost or mean something: aliases, tags, depth; "" for none."""
+    depth = 0
+    for event in events:
+        if isinstance(event, yaml.AliasEvent):
+            return "it is YAML with aliases"
+        if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and cast(Any, event).tag is not None:
+            return "it is YAML with tags"
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            return f"it is YAML of more than {_DEEPEST} levels"
+    return ""
+
+
+def _plain(node: Any) -> object:
+    """A node's value: objects, lists, texts, times as text, whole numbers that can be a count; None for any other. No text can make this
+    fail, which a constructor of YAML's own types doesn't promise."""
+    if isinstance(node, yaml.MappingNode):
+        return {key.value: _plain(value) for key, value in cast(Any, node).value if isinstance(key, yaml.ScalarNode)}
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(entry) for entry in cast(Any, node).value]
+    text, kind = cast(str, node.value), cast(str, node.tag).removeprefix("tag:yaml.org,2002:")
+    if kind == "int":
+        return int(text) if _COUNT.fullmatch(text) else None
+    return text if kind in ("str", "timestamp") else None
 
 
 def _word(source: Json, key: str) -> str:
@@ -162,11 +187,11 @@ def _word(source: Json, key: str) -> str:
 
 def _count(source: Json, key: str) -> int | None:
     value = source.get(key)
-    return value if type(value) is int and 0 <= value < 10**9 else None
+    return value if isinstance(value, int) else None
 
 
 def _time(value: object) -> Timestamp | None:
-    text = str(value) if value is not None else ""
+    text = value if isinstance(value, str) else ""
     found = _GO_TIME.search(text)
     try:
         if found is not None:
@@ -223,8 +248,16 @@ def _of_yaml(source: Json) -> StatusText:
         _word(source, "message"),
         _time(source.get("time")),
         _group(object_at(source, "clusterWide")),
-        tuple(_group(cast(Json, entry)) for entry in groups if isinstance(entry, dict)),
+        _by_name(_group(cast(Json, entry)) for entry in groups if isinstance(entry, dict)),
     )
+
+
+def _by_name(groups: Iterable[GroupStatus]) -> tuple[GroupStatus, ...]:
+    """Of several groups with one name the first: no two of one Cluster Autoscaler have the same."""
+    found: dict[str, GroupStatus] = {}
+    for group in groups:
+        found.setdefault(group.name, group)
+    return tuple(found.values())
 
 
 # --- lines for people -------------------------------------------------------------------------------------------------------------
@@ -249,7 +282,7 @@ def _lines(text: str) -> StatusText:
         else:
             found[-1] = _with_time(found[-1], part, key, _time(rest))
     running = any(entry.health for entry in found)
-    return StatusText("Running" if running else "Initializing", "", _time(head), found[0], tuple(found[1:]))
+    return StatusText("Running" if running else "Initializing", "", _time(head), found[0], _by_name(found[1:]))
 
 
 def _with_line(group: GroupStatus, part: str, rest: str) -> GroupStatus:
@@ -303,7 +336,7 @@ def written_anew(text: str, name: Callable[[str], str], message: Callable[[str],
         return ""
 
     def activity(entry: Activity) -> dict[str, Any]:
-        error = {"errorCode": entry.error_code, "errorMessage": message(entry.error_message)} if entry.error_code else {}
+        error = _filled({"errorCode": entry.error_code, "errorMessage": message(entry.error_message) if entry.error_message else ""})
         return _filled({"status": entry.status, "backoffInfo": error, "lastProbeTime": entry.probed, "lastTransitionTime": entry.changed})
 
     def group(entry: GroupStatus) -> dict[str, Any]:

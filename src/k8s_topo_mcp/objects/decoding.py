@@ -196,13 +196,21 @@ def string_map(source: Json, key: str) -> Mapping[str, str]:
     return values
 
 
+_FIRST_SECOND = datetime(1, 1, 1, tzinfo=UTC).timestamp()
+_LAST_SECOND = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp() + 1
+
+
 @lru_cache(maxsize=8192)
 def parse_time(text: str) -> float:
-    """RFC 3339 with or without fractions, as seconds since the epoch. Raises ValueError for anything else."""
+    """RFC 3339 with or without fractions, as seconds since the epoch. Raises ValueError for anything else, and for a moment that isn't in
+    the years 1 to 9999 of UTC: no date could be made of it again."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return moment.timestamp()
+    seconds = moment.timestamp()
+    if not _FIRST_SECOND <= seconds < _LAST_SECOND:
+        raise ValueError(f"{text[:40]!r} is outside the years 1 to 9999")
+    return seconds
 
 
 def timestamp(source: Json, key: str) -> float | None:

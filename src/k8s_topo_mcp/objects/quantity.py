@@ -31,6 +31,9 @@ _EXPONENT = re.compile(r"[+-]?[0-9]+\Z", re.ASCII)
 _EXPONENT_BOUND = 4096
 """Decimal exponents beyond this are held at it: Go keeps 1e2000000000 as a pair of numbers, nobody means it, and an exact
 integer of that size would only fill memory."""
+_MOST_DIGITS = 128
+"""Digits of one quantity. Go has no such limit; nobody means more, and a number of thousands of digits can be neither read nor printed
+here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -261,6 +264,8 @@ def _parse(text: str) -> Quantity:
     sign, zeros, whole, fraction, suffix = match.groups(default="")
     exponent, format = _suffix(text, suffix)
     digits = (whole or "0") + fraction
+    if len(digits) > _MOST_DIGITS:
+        raise _refused(f"{text[:40]}…", f"a quantity has at most {_MOST_DIGITS} digits here, not {len(digits)}")
     scale = -len(fraction) + (exponent if format != "BinarySI" else 0)
 
     # The short form: what fits an int64 for sure.

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 EXAMPLES = 4
-_NUMBERED = re.compile(r"^(.*?)(\d+)\Z", re.DOTALL)
-_RANGE = re.compile(r"^(.*?)(\d+)\.\.(\d+)\Z", re.DOTALL)
+_NUMBERED = re.compile(r"^(.*?)(\d{1,18})\Z", re.DOTALL)
+_RANGE = re.compile(r"^(.*?)(\d{1,18})\.\.(\d{1,18})\Z", re.DOTALL)
 
 
 def fold(items: Sequence[str], limit: int = EXAMPLES, *, total: int | None = None) -> str:

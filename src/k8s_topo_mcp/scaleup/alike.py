@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from ..objects import Node, Pod
+from ..objects import Node, Pod, ResourceSlice
+from ..scheduling.dynamic_resources import inventory
 from ..scheduling.node_info import node_info
 from ..scheduling.placing import Placing
 from ..scheduling.scoring.node_resources_fit import non_zero_requested
 from ..view import ClusterView, derived
-from ..view.indices import allocated_claims, claims_of, slices_of_node
+from ..view.indices import allocated_claims, claims_of, pods_nominated_to, slices_of_node
 from .template import HOSTNAME
 
 NAME = "metadata.name"
@@ -47,19 +48,11 @@ class Alike:
 
     def _of_node(self, node: Node) -> Hashable:
         info = node_info(self._view, node)
-        if node.name in self._holders() or any(_special(pod) for pod in info.pods):
+        devices = self._devices(node)
+        if devices is None or pods_nominated_to(self._view, node.name) or any(_special(pod) for pod in info.pods):
             return node.name
         labels = frozenset((key, value) for key, value in node.metadata.labels.items() if key != HOSTNAME)
-        slices = tuple(
-            (
-                entry.driver,
-                entry.pool == node.name,
-                entry.generation,
-                entry.slice_count,
-                derived(entry, "content", lambda entry=entry: repr(entry.devices)),
-            )
-            for entry in slices_of_node(self._view, node.name)
-        )
+        pods = Counter((pod.namespace, frozenset(pod.metadata.labels.items()), pod.metadata.deleted is not None) for pod in info.pods)
         return (
             labels,
             node.taints,
@@ -68,8 +61,22 @@ class Alike:
             frozenset(node.declared_features or ()),
             tuple(sorted(info.requested.items())),
             non_zero_requested(info, self._view.release),
-            frozenset(Counter((pod.namespace, frozenset(pod.metadata.labels.items())) for pod in info.pods).items()),
-            slices,
+            frozenset(pods.items()),
+            devices,
+        )
+
+    def _devices(self, node: Node) -> Hashable | None:
+        """What the allocator reads of the node's own slices, with taints by rules, and which devices of others' it may use. None: its own
+        are bound up with what other nodes have, or in use."""
+        known = inventory(self._view)
+        own = known.by_node.get(node.name, ())
+        beside = {other.node_selection.node_name for entry in own for other in known.by_pool[entry.driver, entry.pool]}
+        if beside - {node.name} or node.name in self._holders():
+            return None
+        pools: dict[tuple[str, str], int] = {}
+        return (
+            tuple((pools.setdefault((entry.driver, entry.pool), len(pools)), _content(entry)) for entry in own),
+            tuple(_usable(entry, node) for entry in known.shared),
         )
 
     def _holders(self) -> frozenset[str]:
@@ -90,9 +97,26 @@ class Alike:
         return self._holding
 
 
+def _content(entry: ResourceSlice) -> Hashable:
+    """Everything of a node's own slice but the names of the slice, its pool and its node."""
+    devices = derived(entry, "content", lambda: repr((entry.devices, entry.bindings)))
+    ways = entry.per_device_node_selection, entry.partition_type_attribute, entry.skip_node_operations
+    return entry.driver, entry.generation, entry.slice_count, ways, devices
+
+
+def _usable(entry: ResourceSlice, node: Node) -> Hashable:
+    """Whether the node may use a slice that names none, device by device where each says it."""
+    labels = node.metadata.labels
+    if entry.per_device_node_selection:
+        return tuple(device.node_selection.matches(node.name, labels) for device in entry.devices)
+    return entry.node_selection.matches(node.name, labels)
+
+
 def _history(placing: Placing, name: str) -> Hashable:
     """What was put on the node: where devices were given the order counts too."""
-    taken = placing.taken.get(name, ())
+    taken = placing.taken.get(name)
+    if not taken:
+        return None
     return tuple(kind for devices, kind in taken if devices), frozenset(Counter(kind for devices, kind in taken if not devices).items())
 
 

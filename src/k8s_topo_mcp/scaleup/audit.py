@@ -17,15 +17,15 @@ from ..view.indices import pending_pods, slices_of_node
 from .autoscaler import Autoscaler
 from .demand import DeviceDemand, device_demand
 from .fit import Fit
+from .likeness import whole_pools
 from .node_group import NodeGroup
 from .obstacle import Obstacle
 from .obstacles import obstacles
-from .on_the_way import whole_pools
 
 LASTING = frozenset(
     """
     NO_AUTOSCALER AUTOSCALER_DOWN NO_NODE_GROUP GROUP_NOT_WATCHED GROUP_NODES_DIFFER GROUP_WITHOUT_MODEL
-    CLAIMS_IGNORED CLAIM_FEATURE_IGNORED NO_DEVICE_MODEL DEVICE_MODEL_UNUSABLE NEW_NODE_REFUSED FIT_UNKNOWN LABEL_NOT_PREDICTABLE
+    CLAIMS_IGNORED CLAIM_FEATURE_IGNORED NO_DEVICE_MODEL DEVICE_MODEL_UNUSABLE NEW_NODE_REFUSED FIT_UNKNOWN
     VOLUME_ELSEWHERE STARTUP_TAINT_UNDECLARED
     AUTOSCALER_SKIPS_PRIORITY AUTOSCALER_SKIPS_SCHEDULER AUTOSCALER_SKIPS_AVOIDING AUTOSCALER_SKIPS_DAEMON
     PROVISIONING_REQUESTS_OFF PROVISIONING_CLASS_UNSERVED PROVISIONING_REQUEST_MISSING
@@ -52,23 +52,22 @@ class Readiness:
     missing: tuple[Obstacle, ...]
 
 
-def audit(
-    view: ClusterView, groups: Sequence[NodeGroup], found: Sequence[Autoscaler], simulate: Simulate | None = None
+def in_groups(
+    view: ClusterView,
+    wish: DeviceDemand,
+    pods: tuple[Pod, ...],
+    groups: Sequence[NodeGroup],
+    found: Sequence[Autoscaler],
+    simulate: Simulate | None = None,
 ) -> tuple[Readiness, ...]:
-    """Every wish for devices of pods that wait against every group, wishes of most pods first.
+    """One wish for devices of pods that wait against every group.
 
-    `simulate` gives the fits of pods on a group's templates; without it only what the objects tell is judged. Pods of one signature are
-    judged once.
+    `simulate` gives the fits of pods on a group's templates; without it only what the objects tell is judged.
     """
-    rows: list[Readiness] = []
-    for wish, pods in wishes(view):
-        if not groups:
-            nowhere = Obstacle(
-                finding("NO_NODE_GROUP"), "likely", "a node group that this tool is told of, or can see", len(pods), len(pods)
-            )
-            rows.append(Readiness(wish, pods, None, None, "no", (nowhere,)))
-        rows += [readiness(view, wish, pods, group, serving(view, group, found), simulate) for group in groups]
-    return tuple(rows)
+    if not groups:
+        nowhere = Obstacle(finding("NO_NODE_GROUP"), "likely", "a node group that this tool is told of, or can see", len(pods), len(pods))
+        return (Readiness(wish, pods, None, None, "no", (nowhere,)),)
+    return tuple(readiness(view, wish, pods, group, serving(view, group, found), simulate) for group in groups)
 
 
 def wishes(view: ClusterView) -> tuple[tuple[DeviceDemand, tuple[Pod, ...]], ...]:
@@ -115,7 +114,7 @@ def _unlike(view: ClusterView, group: NodeGroup, autoscaler: Autoscaler | None, 
     drivers: set[str] = set()
     for node in group.members:
         slices = slices_of_node(view, node.name)
-        if not whole_pools(slices):
+        if not whole_pools(slices, view.release):
             continue
         counts: Mapping[str, int] = {}
         for entry in slices:

@@ -49,7 +49,6 @@ class Autoscaler:
     kind: Kind
     ref: ObjectRef | None
     version: SemVer | None
-    version_source: str
     settings: Settings
     state: State
     signs: tuple[Sign, ...]

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from ..objects import ClusterAutoscalerStatus, Deployment, Event, Lease, Node, NodePool, SemVer
+from ..objects.autoscaler_status import STATUS_NAMESPACE
 from ..view import ClusterView
 from ..view.leases import is_live, read_at
+from .ages import seconds_since
 from .autoscaler import Autoscaler, Kind, Sign, State
 from .claim_support import of_cluster_autoscaler, of_karpenter
 from .settings import Settings, parse
@@ -37,7 +40,7 @@ def autoscalers(view: ClusterView) -> tuple[Autoscaler, ...]:
 
 
 def _of_kind(view: ClusterView, kind: Kind) -> Iterator[Autoscaler]:
-    programs = [entry for entry in view.all(Deployment) if entry.autoscaler is not None and entry.autoscaler.program == PROGRAMS[kind]]
+    programs = _programs(view, kind)
     for deployment in programs:
         yield _deployed(view, kind, deployment)
     if not programs:
@@ -46,7 +49,7 @@ def _of_kind(view: ClusterView, kind: Kind) -> Iterator[Autoscaler]:
             settings = Settings()
             support = (of_cluster_autoscaler if kind == "Cluster Autoscaler" else of_karpenter)(None, settings)
             state, message = _state(view, kind, signs, None)
-            yield Autoscaler(kind, None, None, "", settings, state, signs, support, _run_by(view, kind), message)
+            yield Autoscaler(kind, None, None, settings, state, signs, support, _run_by(view, kind), message)
 
 
 def _deployed(view: ClusterView, kind: Kind, deployment: Deployment) -> Autoscaler:
@@ -54,14 +57,22 @@ def _deployed(view: ClusterView, kind: Kind, deployment: Deployment) -> Autoscal
     assert program is not None
     settings = parse(program.words, program.variables)
     version = version_of(program.image)
+    if program.guessed:  # another program's version and defaults would not be this one's
+        settings, version = replace(settings, readable=False), None
     if kind == "Karpenter" and version is not None and version.major == 0:
         version = None  # a provider that isn't numbered as the core that it is built on
     support = of_cluster_autoscaler(version, settings) if kind == "Cluster Autoscaler" else of_karpenter(version, settings)
-    signs = (Sign(deployment.ref, "Deployment", None, fresh=deployment.desired != 0), *_traces(view, kind))
+    what = "Deployment, by a part of its image's name" if program.guessed else "Deployment"
+    signs = (Sign(deployment.ref, what, None, fresh=deployment.desired != 0), *_traces(view, kind))
     state, message = _state(view, kind, signs, deployment)
-    return Autoscaler(
-        kind, deployment.ref, version, f"image {program.image}" if program.image else "", settings, state, signs, support, "", message
-    )
+    return Autoscaler(kind, deployment.ref, version, settings, state, signs, support, "", message)
+
+
+def serving_requests(view: ClusterView) -> Settings | None:
+    """The settings of the Cluster Autoscaler that serves ProvisioningRequests, whichever autoscaler a pod's node group has: of several the
+    one that is told to. None where none is seen."""
+    found = [entry.settings for entry in autoscalers(view) if entry.kind == "Cluster Autoscaler"]
+    return next((entry for entry in found if entry.get("enable-provisioning-requests", "false").on), found[0] if found else None)
 
 
 def version_of(image: str) -> SemVer | None:
@@ -77,8 +88,36 @@ def version_of(image: str) -> SemVer | None:
 
 def status(view: ClusterView) -> ClusterAutoscalerStatus | None:
     """The newest status that a Cluster Autoscaler wrote, None where there is none that can be read."""
-    found = [entry for entry in view.all(ClusterAutoscalerStatus) if not entry.said.problem]
-    return max(found, key=lambda entry: entry.written or 0.0, default=None)
+    return next(iter(statuses(view)), None)
+
+
+def statuses(view: ClusterView) -> tuple[ClusterAutoscalerStatus, ...]:
+    """
+    Those that can be read and that a Cluster Autoscaler wrote, newest first.
+
+    Anybody who may write ConfigMaps in a namespace can make one of that name. A Cluster Autoscaler writes it where --namespace says
+    (kube-system otherwise): there it is believed, in kube-system alone where one of them writes to that.
+    """
+    return view.memo("autoscaler statuses", lambda: _statuses(view))
+
+
+def _statuses(view: ClusterView) -> tuple[ClusterAutoscalerStatus, ...]:
+    homes = {_home(entry) for entry in _programs(view, "Cluster Autoscaler")}
+    if not homes or STATUS_NAMESPACE in homes:
+        homes = {STATUS_NAMESPACE}
+    found = [entry for entry in view.all(ClusterAutoscalerStatus) if entry.namespace in homes and not entry.said.problem]
+    return tuple(sorted(found, key=lambda entry: -(entry.written or 0.0)))
+
+
+def _home(deployment: Deployment) -> str:
+    program = deployment.autoscaler
+    assert program is not None
+    given = parse(program.words, program.variables).get("namespace", STATUS_NAMESPACE)
+    return deployment.namespace if given.basis == "assumed" else given.value
+
+
+def _programs(view: ClusterView, kind: Kind) -> list[Deployment]:
+    return [entry for entry in view.all(Deployment) if entry.autoscaler is not None and entry.autoscaler.program == PROGRAMS[kind]]
 
 
 # --- signs of life ----------------------------------------------------------------------------------------------------------------
@@ -88,18 +127,18 @@ def _traces(view: ClusterView, kind: Kind) -> Iterator[Sign]:
     moment = read_at(view)
     for lease in view.all(Lease):
         if lease.name == LEASES[kind]:
-            yield Sign(lease.ref, "Lease", _age(moment, lease.renewed), is_live(view, lease))
+            yield Sign(lease.ref, "Lease", seconds_since(lease.renewed, moment), is_live(view, lease))
     if kind == "Cluster Autoscaler":
         said = status(view)
         if said is not None:
-            age = _age(view.now, said.written)
+            age = seconds_since(said.written, view.now)
             yield Sign(said.ref, "status", age, age is None or age <= STALE)
     else:
         for pool in view.all(NodePool)[:1]:
             yield Sign(pool.ref, "NodePool")
     event = view.shared(Event, _OWN_EVENTS[kind])
     if event is not None:
-        age = _age(view.now, event.last)
+        age = seconds_since(event.last, view.now)
         yield Sign(event.ref, f"event {event.reason}", age, age is not None and age <= STALE)
 
 
@@ -119,10 +158,6 @@ _OWN_EVENTS: dict[Kind, Callable[[tuple[Event, ...]], Event | None]] = {
     "Cluster Autoscaler": _by_cluster_autoscaler,
     "Karpenter": _by_karpenter,
 }
-
-
-def _age(now: float, moment: float | None) -> float | None:
-    return None if moment is None or not now else max(0.0, now - moment)
 
 
 def _state(view: ClusterView, kind: Kind, signs: Sequence[Sign], deployment: Deployment | None) -> tuple[State, str]:

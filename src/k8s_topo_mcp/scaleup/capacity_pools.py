@@ -71,8 +71,8 @@ def _spec(item: Json) -> Json:
 
 
 def _without(amount: Quantity, less: Quantity) -> Quantity:
-    """The difference, down to a thousandth."""
-    return Quantity.parse(f"{int((amount.value - less.value) * 1000)}m")
+    """The difference; nothing where more is taken off than is there (as the kubelet has it: no allocatable below zero)."""
+    return max(amount - less, Quantity(0))
 
 
 def _limit(source: Json) -> tuple[int | None, Mapping[str, Quantity]]:

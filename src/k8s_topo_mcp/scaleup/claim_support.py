@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from ..objects import SemVer
 from .autoscaler import ClaimSupport
-from .settings import Settings
+from .settings import Setting, Settings
 
 FLAG = "enable-dynamic-resource-allocation"
 IGNORE = "ignore-dra-requests"
@@ -36,6 +36,8 @@ def of_cluster_autoscaler(version: SemVer | None, settings: Settings) -> ClaimSu
         return ClaimSupport("yes", "on since 1.35, can't be turned off", "default", "", _lacking(_CLUSTER_AUTOSCALER, minor))
     if minor < (1, 32):
         return ClaimSupport("no", "since 1.32 by flag", "default", "plain")
+    if given.basis == "assumed" and settings.readable:
+        return _unread(given)
     if given.on:
         return ClaimSupport("yes", f"{given.source}={given.value}", given.basis, "", _lacking(_CLUSTER_AUTOSCALER, minor))
     because = f"{given.source}={given.value or 'false'}"
@@ -49,6 +51,8 @@ def of_karpenter(version: SemVer | None, settings: Settings) -> ClaimSupport:
     minor = None if version is None else _minor(version)
     if minor is not None and minor < (1, 7):
         return ClaimSupport("no", "claims aren't looked at before 1.7", "default", "plain")
+    if given.basis == "assumed" and settings.readable:
+        return _unread(given)
     if given.on:
         return ClaimSupport("no", because, given.basis, "skipped" if minor is not None else "unknown")
     if minor is None:
@@ -56,6 +60,10 @@ def of_karpenter(version: SemVer | None, settings: Settings) -> ClaimSupport:
     if minor < (1, 14):
         return ClaimSupport("no", "an allocator for devices exists since 1.14", "default", "plain")
     return ClaimSupport("yes", because, given.basis, "", _KARPENTER)
+
+
+def _unread(given: Setting) -> ClaimSupport:
+    return ClaimSupport("unknown", f"{given.source} has a value that can't be read", "assumed")
 
 
 def _minor(version: SemVer) -> tuple[int, int]:

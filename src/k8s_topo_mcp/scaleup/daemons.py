@@ -14,6 +14,7 @@ from ..scheduling.node_affinity import matches
 from ..scheduling.taint_toleration import untolerated
 from ..view import ClusterView
 from ..view.indices import pods_on
+from .template import Fact, NodeTemplate
 
 
 def daemons_on(view: ClusterView, node: Node, like: Node | None = None) -> tuple[Pod, ...]:
@@ -35,6 +36,14 @@ def daemons_on(view: ClusterView, node: Node, like: Node | None = None) -> tuple
         for entry in sets
         if (pod := entry.template) is not None and matches(pod, node) and untolerated(pod, node, comparison) is None
     )
+
+
+def with_daemons(view: ClusterView, template: NodeTemplate) -> NodeTemplate:
+    """The template with what the cluster's DaemonSets would run on it."""
+    daemons = daemons_on(view, template.node)
+    if not daemons:
+        return template
+    return replace(template, daemons=daemons, facts=(*template.facts, Fact("daemons", "the cluster's DaemonSets", "declared")))
 
 
 def _placed(pod: Pod, name: str, node: Node) -> Pod:

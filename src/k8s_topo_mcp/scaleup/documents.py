@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..objects import ApiObject, Condition, DecodeError, Json, Node, NodeOverlay, NodePool, ResourceSlice, decode
 from ..view import Add, ClusterView, Delete
 from .capacity_pools import capacity_groups, is_capacity
-from .daemons import daemons_on
+from .daemons import with_daemons
 from .flavors import flavor_groups
 from .instance_types import by_name, decode_instance_types, is_instance_types
 from .likeness import whole
@@ -63,7 +63,7 @@ def from_documents(items: Iterable[Json], view: ClusterView | None = None) -> tu
         raise DecodeError("", "has ResourceSlices and no Node; right would be a Node with the name that their spec.nodeName has")
     pools = {template.name for group in groups for template in group.templates}
     groups += [
-        NodeGroup(name, "file", (_on(cluster, template),))
+        NodeGroup(name, "file", (with_daemons(cluster, template),))
         for name, template in types.items()
         if not any(name in taken.split() for taken in pools)
     ]
@@ -132,13 +132,6 @@ def _template(cluster: ClusterView, node: Node, slices: tuple[ResourceSlice, ...
     facts += (
         Fact(f"devices of {driver}", "the file's ResourceSlices", "declared") for driver in sorted({entry.driver for entry in slices})
     )
-    if not whole(slices):
+    if not whole(slices, cluster.release):
         facts.append(Fact("devices", "the file's pools lack slices that they say they have", "declared"))
-    return _on(cluster, NodeTemplate(node.name, node, slices, (), True, frozenset({*open_labels, HOSTNAME}), tuple(facts)))
-
-
-def _on(cluster: ClusterView, template: NodeTemplate) -> NodeTemplate:
-    daemons = daemons_on(cluster, template.node)
-    if not daemons:
-        return template
-    return replace(template, daemons=daemons, facts=(*template.facts, Fact("daemons", "the cluster's DaemonSets", "declared")))
+    return with_daemons(cluster, NodeTemplate(node.name, node, slices, (), True, frozenset({*open_labels, HOSTNAME}), tuple(facts)))

@@ -7,7 +7,6 @@ under the scheduler's own reason, so it is told apart by its sender.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -16,8 +15,6 @@ from ..view import ClusterView
 from ..view.indices import events_of
 
 Sender = Literal["cluster-autoscaler", "karpenter"]
-
-_COUNTED = re.compile(r"(?:^|, )(\d+) (?=\S)")
 
 ON_PODS: Mapping[Sender, frozenset[str]] = {
     "cluster-autoscaler": frozenset({"TriggeredScaleUp", "NotTriggerScaleUp"}),
@@ -40,14 +37,6 @@ def _sender(event: Event) -> Sender | None:
     if event.component.startswith("karpenter") and event.reason in ON_PODS["karpenter"]:
         return "karpenter"
     return "cluster-autoscaler" if event.reason in ON_PODS["cluster-autoscaler"] else None
-
-
-def refusals_in(message: str) -> tuple[tuple[int, str], ...]:
-    """How many node groups were refused for what, in a message of NotTriggerScaleUp ("2 max node group size reached, 1 Insufficient cpu");
-    reasons may have commas themselves. () where it says so of none."""
-    _, found, rest = message.partition("pod didn't trigger scale-up")
-    parts = _COUNTED.split(rest.lstrip(": ")) if found else []
-    return tuple((int(count), text.strip().rstrip(",")) for count, text in zip(parts[1::2], parts[2::2], strict=False))
 
 
 def _reason(event: Event) -> Iterable[str]:

@@ -17,9 +17,9 @@ from ..scheduling.placing import Kinds
 from ..view import ClusterView
 from .left_over import LeftOver, left_over
 from .new_nodes import with_nodes
-from .node_counts import MOST_NODES, NodeCounts, first_looks, node_counts
+from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts
 from .queue import Entry
-from .replay import play_all
+from .replay import play_all, ways_for
 from .template import NodeTemplate
 
 
@@ -51,16 +51,17 @@ def gang_gap(view: ClusterView, gang: Gang, template: NodeTemplate, limit: int |
     members = taking_part(view, gang)
     kinds = Kinds.of(view, members)
     alone = tuple(Entry((pod,)) for pod in members)
-    by_itself = play_all(view, alone, kinds, first_looks(view, members, kinds), {}).first
+    by_itself = play_all(view, alone, kinds, first_looks(view, members, kinds), {}, 1).first
     others = tuple(pod for pod, _ in by_itself.left)
     added = _added(view.with_edits(*by_itself.edits), others, template, MOST_NODES if limit is None else min(limit, MOST_NODES))
     new = with_nodes(view, ((template, added),))
     together = (Entry(members, gang),)
-    after = play_all(new.view, together, kinds, first_looks(new.view, members, kinds), new.origins)
+    after = play_all(new.view, together, kinds, looks_with(new, view, members, kinds), new.origins, ways_for(len(members)))
     end = new.view.with_edits(*after.worst.edits)
     bound, starts = len(after.worst.placed), bool(after.worst.placed)
     atomic = node_counts(view, members, template)
     enough = atomic.scheduler is not None and (limit is None or atomic.scheduler <= limit)
+    unknown = by_itself.unknown or after.worst.unknown or atomic.unknown
     return GangGap(
         gang,
         template,
@@ -71,8 +72,8 @@ def gang_gap(view: ClusterView, gang: Gang, template: NodeTemplate, limit: int |
         len(members) - bound,
         left_over(end, new.of(0), len(template.daemons)),
         atomic,
-        not starts and (enough or added > 0),
-        by_itself.unknown or after.worst.unknown or atomic.unknown,
+        not unknown and not starts and (enough or added > 0),
+        unknown,
     )
 
 
@@ -84,7 +85,7 @@ def _added(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, limit
     count = placed = 0
     while count < limit and placed < len(pods):
         new = with_nodes(view, ((template, count + 1),))
-        play = play_all(new.view, alone, kinds, first_looks(new.view, pods, kinds), new.origins, 1).first
+        play = play_all(new.view, alone, kinds, looks_with(new, view, pods, kinds), new.origins, 1).first
         if len(play.placed) <= placed:
             break
         count, placed = count + 1, len(play.placed)

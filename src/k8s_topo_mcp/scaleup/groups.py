@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from ..view import ClusterView
-from .daemons import daemons_on
+from .daemons import with_daemons
 from .documents import from_documents
 from .flavors import flavor_groups
 from .labelled import labelled_groups
@@ -17,7 +16,6 @@ from .node_group import NodeGroup
 from .node_pools import node_pools
 from .shapes import UnknownShape, find_name, names, shape
 from .status_groups import status_groups
-from .template import Fact, NodeTemplate
 
 _NEAREST = 3
 
@@ -49,10 +47,10 @@ def _node_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
     return (*status, *pools, *machines, *labelled, *flavors, *machine_types(view, grouped))
 
 
-def find(view: ClusterView, name: str) -> NodeGroup:
+def find(view: ClusterView, name: str, given: Sequence[NodeGroup] = ()) -> NodeGroup:
     """
     The group that a name means: exactly, without regard to letter case, by its last part ("MachineDeployment/ns/gpu", a cloud's address),
-    or a shape of the catalogue.
+    or a shape of the catalogue. One of `given` comes before the cluster's own.
 
     Raises
     ------
@@ -60,7 +58,8 @@ def find(view: ClusterView, name: str) -> NodeGroup:
         None has that name, or several groups have: with the nearest names.
     """
     wanted = name.strip()
-    groups = node_groups(view)
+    own = {group.name for group in given}
+    groups = (*given, *(group for group in node_groups(view) if group.name not in own))
     rules: tuple[tuple[Callable[[str], str], str], ...] = (
         (lambda text: text, wanted),
         (lambda text: text.lower(), wanted.lower()),
@@ -93,14 +92,6 @@ def shape_group(view: ClusterView, name: str) -> NodeGroup:
     """A shape of the catalogue as a group of its own, with the cluster's daemons. Raises UnknownShape."""
     template = with_daemons(view, shape(name))
     return NodeGroup(template.name, "shape", (template,))
-
-
-def with_daemons(view: ClusterView, template: NodeTemplate) -> NodeTemplate:
-    """The template with what the cluster's DaemonSets would run on it."""
-    daemons = daemons_on(view, template.node)
-    if not daemons:
-        return template
-    return replace(template, daemons=daemons, facts=(*template.facts, Fact("daemons", "the cluster's DaemonSets", "declared")))
 
 
 __all__ = ["UnknownGroup", "find", "from_documents", "node_groups", "shape_group", "with_daemons"]

@@ -15,12 +15,13 @@ from ..findings import finding
 from ..objects import Event, Node, Pod, Quantity
 from ..objects.autoscaler_status import ClusterAutoscalerStatus, GroupStatus
 from ..view import ClusterView
+from .ages import age_text
 from .events import newest_on_pod, with_reason
 from .fit import Fit
 from .node_group import NodeGroup
 from .obstacle import Certainty, Obstacle, certainty_of
-from .on_the_way import is_startup_taint
-from .settings import Setting, Settings
+from .passing_taints import is_startup_taint
+from .settings import Setting, Settings, whole_number
 
 LIMITS = {"cpu": ("cores-total", 1), "memory": ("memory-total", 2**30)}
 """Flags with a limit of the whole cluster, "least:most", and the unit of their numbers."""
@@ -29,7 +30,7 @@ LONGEST_BACKOFF = 1800.0
 """Seconds: --max-node-group-backoff-duration's default."""
 
 _LOOKS_PASSING = re.compile(r"not-?ready|uninitialized|startup|start-up|agent|readiness|initializ", re.IGNORECASE)
-_NODES_FLAG = re.compile(r"(\d+):(\d+):(.+)")
+_NODES_FLAG = re.compile(r"([0-9]+):([0-9]+):(.+)")
 
 
 def cluster_wide(said: ClusterAutoscalerStatus | None, pods: int) -> Iterator[Obstacle]:
@@ -84,14 +85,20 @@ def _backoff(
                 group=group.name,
                 error=activity.error_code or "no error given",
                 message=activity.error_message,
-                age=_age(view, activity.changed),
+                age=age_text(view, activity.changed),
             )
             yield Obstacle(why, "certain", "what the cloud's error names, then the end of the backoff", pods, pods)
         return
     event = next((entry for entry in _failures(view) if _names(entry.message, group.name)), None)
     if event is not None:
         why = finding(
-            "GROUP_BACKOFF", event.regarding, "", group=group.name, error=event.reason, message=event.message, age=_age(view, event.last)
+            "GROUP_BACKOFF",
+            event.regarding,
+            "",
+            group=group.name,
+            error=event.reason,
+            message=event.message,
+            age=age_text(view, event.last),
         )
         yield Obstacle(why, "likely", "what the cloud's error names, then the end of the backoff", pods, pods)
 
@@ -126,7 +133,7 @@ def _by_flag(group: str, settings: Settings) -> int | None:
     for value in settings.all("nodes"):
         found = _NODES_FLAG.match(value)
         if found is not None and found.group(3) == group:
-            return int(found.group(2))
+            return whole_number(found.group(2))
     return None
 
 
@@ -173,12 +180,8 @@ def undeclared_taints(group: NodeGroup, settings: Settings, pods: Sequence[Pod],
 
 
 def _most(given: Setting, unit: int) -> Quantity | None:
-    most = given.value.partition(":")[2]
-    return Quantity.parse(str(int(most) * unit)) if most.isascii() and most.isdigit() else None
-
-
-def _age(view: ClusterView, moment: float | None) -> str:
-    return "" if moment is None or not view.now else str(max(0, int(view.now - moment)))
+    most = whole_number(given.value.partition(":")[2])
+    return None if most is None else Quantity.of(most * unit)
 
 
 def _number(value: int | None) -> str:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from ..dra.allocation import allocate
 from ..dra.outcome import Allocated
-from ..objects import ClaimSpec, DeviceClass, DeviceRequest, ExactRequest, Metadata, Node, ResourceClaim
+from ..objects import ClaimSpec, DeviceClass, DeviceRequest, ExactRequest, Metadata, Node, Pod, ResourceClaim
 from ..objects.quantity import Quantity
 from ..scheduling.dynamic_resources import in_use, problem_of
 from ..scheduling.node_info import node_info
 from ..scheduling.placement import target
 from ..view import ClusterView
-from ..view.indices import slices_of_node
+from ..view.indices import claims_of, slices_of_node
 
 MOST_OF_ONE_CLASS = 32
 """Results that a claim may have (AllocationResultsMaxSize): more devices of a class on one node aren't counted."""
@@ -64,6 +64,16 @@ def left_over(view: ClusterView, nodes: Sequence[Node], daemons: int, classes: I
             counts[name] += _most(view, node, name)
     resources = {name: Quantity(int(amount * 1000), -3, shapes[name].format) for name, amount in free.items()}
     return LeftOver(tuple(node.name for node in nodes), empty, resources, drivers, counts)
+
+
+def classes_asked(view: ClusterView, pods: Sequence[Pod]) -> tuple[str, ...]:
+    """The classes of devices that the pods ask for."""
+    found: dict[str, None] = {}
+    for pod in pods:
+        for entry in claims_of(view, pod):
+            for request in entry.claim.spec.requests if entry.claim is not None else ():
+                found.update(dict.fromkeys(exact.class_name for exact in request.alternatives if exact.class_name))
+    return tuple(found)
 
 
 def _most(view: ClusterView, node: Node, name: str) -> int:

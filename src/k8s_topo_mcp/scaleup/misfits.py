@@ -20,8 +20,6 @@ from .obstacle import Certainty, Obstacle
 from .passing_over import Check, Passed, concerning
 from .template import Confidence, NodeTemplate
 
-ZONE = "topology.kubernetes.io/zone"
-
 
 def without_model(group: NodeGroup, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
     """That nothing here says what a new node of the group would be. The autoscaler may know it from the cloud."""
@@ -100,29 +98,6 @@ def _may_match(volume: PersistentVolume, template: NodeTemplate) -> bool:
     return required is None or any(
         all(entry.key in template.unpredictable or entry.holds(labels) for entry in term.expressions) for term in required.terms
     )
-
-
-def not_predictable(templates: Sequence[NodeTemplate]) -> Check:
-    """Pods for which a label decides whose value a new node has only once it is there."""
-    keys = frozenset[str]().union(*(template.unpredictable for template in templates))
-
-    def check(pod: Pod) -> Passed | None:
-        deciding = tuple(sorted(keys & frozenset(_keys(pod))))
-        if not deciding:
-            return None
-        found = finding("LABEL_NOT_PREDICTABLE", pod.ref, "spec", keys=deciding)
-        return Passed(found, "unknown", f"knowing {', '.join(deciding)} of a new node before it is there")
-
-    return check
-
-
-def _keys(pod: Pod) -> Iterator[str]:
-    yield from pod.node_selector
-    required = pod.affinity.node.required
-    for term in required.terms if required is not None else ():
-        yield from (entry.key for entry in term.expressions)
-    yield from (term.topology_key for term in pod.affinity.pod.required)
-    yield from (spread.topology_key for spread in pod.topology_spread if spread.when_unsatisfiable == "DoNotSchedule")
 
 
 def refused(group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> tuple[Obstacle, ...]:

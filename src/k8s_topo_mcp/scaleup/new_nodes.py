@@ -39,7 +39,7 @@ def with_nodes(view: ClusterView, additions: Sequence[tuple[NodeTemplate, int]])
 
 
 def _names(view: ClusterView, template: NodeTemplate, count: int, taken: Mapping[str, int]) -> list[str]:
-    start = _NOT_IN_NAMES.sub("-", template.name.lower()).strip(".-")[:40] or "node"
+    start = _NOT_IN_NAMES.sub("-", template.name.lower())[:40].strip(".-") or "node"
     found: list[str] = []
     number = 0
     while len(found) < count:

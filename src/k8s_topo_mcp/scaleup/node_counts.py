@@ -6,7 +6,8 @@ They differ because the scheduler decides pod by pod: it spreads small pods over
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..objects import Node, Pod
@@ -14,18 +15,18 @@ from ..scheduling.placement import place
 from ..scheduling.placing import Kinds, Known, still_known
 from ..scheduling.pod_signature import signature
 from ..view import ClusterView
+from .left_over import LeftOver, left_over
 from .new_nodes import NewNodes, with_nodes
-from .on_new_nodes import undecided_on
+from .on_new_nodes import doubtful_on
 from .packing import Answer, Packing
 from .queue import Entry, queue_of
-from .replay import Plays, play_all, ways_for
+from .replay import Play, Plays, play_all, ways_for
 from .template import NodeTemplate
 
 MOST_NODES = 64
 """More new nodes than that aren't tried."""
-STEP_BY_STEP = 32
-"""So many numbers of nodes are played one by one; beyond, only each fourth, so that the number may be a little too high."""
-STEP = 4
+STEP_BY_STEP = 8
+"""So many numbers of nodes are played one by one; beyond, those that would do if each new node took as many pods as the fullest did."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,9 +35,10 @@ class NodeCounts:
     needed). None: no number of nodes is enough, as `nowhere` are pods that no such node takes.
 
     `scheduler`: with so many the scheduler's own way places all; None: not with up to `tried`, or `unknown` says why that isn't known.
-    `tie`: on the way it took one of several nodes at random; `ways` through such ties were played, all of them if `all_ways`, and each
-    placed every pod. `fewest`: no smaller number was left out. `undecided`: pods of which it isn't known whether a new node takes them;
-    both numbers are those of the others.
+    `tie`: on the way it took one of several nodes at random; `ways` through such ties were played, all of them if `all_ways`; with
+    `scheduler` nodes each of these placed every pod, else they are of the last number tried. `fewest`: no smaller number was left out.
+    `undecided`: pods of which it isn't known whether a new node takes them: then only `least` is told, of the others. `new` and `play`: the
+    cluster with `scheduler` nodes, and the way through on which the fewest pods get one.
     """
 
     template: NodeTemplate
@@ -51,6 +53,16 @@ class NodeCounts:
     nowhere: tuple[Pod, ...] = ()
     undecided: tuple[tuple[Pod, str], ...] = ()
     unknown: str = ""
+    new: NewNodes | None = None
+    play: Play | None = None
+
+    def left_over(self, classes: Iterable[str]) -> LeftOver | None:
+        """What the nodes still have with the pods on them; None if no number of nodes, or no node, is needed."""
+        if self.new is None or self.play is None or not self.scheduler:
+            return None
+        end = self.new.view.with_edits(*self.play.edits)
+        nodes = [end.get(Node, node.name) or node for node in self.new.of(0)]
+        return left_over(end, nodes, len(self.template.daemons), classes)
 
 
 class Counting:
@@ -60,7 +72,7 @@ class Counting:
         self.view = view
         self.pods = tuple(view.current(pod) or pod for pod in pods)
         self.template = template
-        self.most = min(most, max(1, len(self.pods)))
+        self.most = max(1, min(most, len(self.pods)))
         self.entries: tuple[Entry, ...] = queue_of(view, self.pods)
         self.kinds = Kinds.of(view, self.pods)
         self._all = with_nodes(view, ((template, self.most),))
@@ -77,11 +89,15 @@ class Counting:
                 known[among] = replace(placement, nodes=nodes)
         return known
 
-    def play(self, count: int, most_ways: int | None = None) -> Plays:
-        """The scheduler's way with so many new nodes."""
-        new = with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
-        most = ways_for(len(self.pods)) if most_ways is None else most_ways
-        return play_all(new.view, self.entries, self.kinds, self.known_with(new), new.origins, most)
+    def nodes(self, count: int) -> NewNodes:
+        """The cluster with so many new nodes."""
+        return with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
+
+    def play(self, new: NewNodes) -> Plays:
+        """The scheduler's ways with these nodes, up to the first on which a pod gets none."""
+        return play_all(
+            new.view, self.entries, self.kinds, self.known_with(new), new.origins, ways_for(len(self.pods)), while_complete=True
+        )
 
     def packing(self) -> Packing:
         return Packing.of(self._all.view, self.pods, self.kinds, self.known, tuple(self._all.origins))
@@ -89,32 +105,40 @@ class Counting:
 
 def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, most: int = MOST_NODES) -> NodeCounts:
     """Both numbers, up to `most` nodes."""
-    undecided = undecided_on(view, pods, (template,))
-    if undecided:
-        left = [pod for pod in pods if id(pod) not in {id(other) for other, _ in undecided}]
-        return replace(node_counts(view, left, template, most), undecided=undecided)
+    doubtful = doubtful_on(view, pods, template)
+    if doubtful:
+        left = [pod for pod in pods if id(pod) not in {id(other) for other, _ in doubtful}]
+        found = node_counts(view, left, template, most)
+        return replace(found, exact=False, scheduler=None, undecided=doubtful, unknown=doubtful[0][1])
     if not pods:
         return NodeCounts(template, 0, True, 0, False, 1, True, True, 0)
-    counting = Counting(view, pods, template, most)
-    packing = counting.packing()
-    nowhere = packing.nowhere
+    nowhere = Counting(view, pods, template, 1).packing().nowhere
     if nowhere:
         return NodeCounts(template, None, True, None, False, 0, True, True, 0, nowhere)
-    least, exact = _least(packing, counting.most)
-    fewest, tried, unknown = True, least, ""
-    for count, skipped in _numbers(least, counting.most):
-        fewest = fewest and not skipped
+    counting = Counting(view, pods, template, most)
+    least, exact = _least(counting.packing(), counting.most)
+    if least > counting.most == len(counting.pods):  # a node for each isn't enough
+        return NodeCounts(template, None, True, None, False, 0, True, True, 0)
+    fewest, tried, plays, count = True, 0, None, least
+    while count <= counting.most:
         tried = count
-        plays = counting.play(count, 1)
-        if plays.first.complete:
-            plays = counting.play(count)  # it may depend on luck: the other ways through ties
-        unknown = plays.worst.unknown
+        new = counting.nodes(count)
+        plays = counting.play(new)
         exact = exact or (plays.first.complete and least == count)  # what the scheduler does is a way
         if plays.worst.complete:
-            return NodeCounts(template, least, exact, count, plays.tie, plays.ways, plays.all_ways, fewest, tried)
-        if unknown:
+            ways = (plays.tie, plays.ways, plays.all_ways)
+            return NodeCounts(template, least, exact, count, *ways, fewest, tried, new=new, play=plays.worst)
+        if plays.worst.unknown or count == counting.most:
             break
-    return NodeCounts(template, least, exact, None, False, 0, True, fewest, tried, unknown=unknown)
+        step = 1 if count - least < STEP_BY_STEP else _nodes_for_the_rest(plays.worst, new)
+        fewest = fewest and step == 1
+        count = min(count + step, counting.most)
+    unknown = plays.worst.unknown if plays is not None else ""
+    if not unknown and counting.most < len(counting.pods):
+        unknown = f"more than {counting.most} new nodes aren't tried"
+    if plays is None:
+        return NodeCounts(template, least, exact, None, False, 0, False, False, 0, unknown=unknown)
+    return NodeCounts(template, least, exact, None, plays.tie, plays.ways, plays.all_ways, fewest, tried, unknown=unknown)
 
 
 def _least(packing: Packing, most: int) -> tuple[int, bool]:
@@ -132,13 +156,10 @@ def _least(packing: Packing, most: int) -> tuple[int, bool]:
     return low, answers.get(low) == "yes"
 
 
-def _numbers(start: int, most: int) -> Iterator[tuple[int, bool]]:
-    """The numbers of nodes to play, and whether one was left out before."""
-    count = start
-    while count <= most:
-        stepping = count - start < STEP_BY_STEP
-        yield count, not stepping
-        count += 1 if stepping else STEP
+def _nodes_for_the_rest(play: Play, new: NewNodes) -> int:
+    """So many nodes more the pods that were left would fill like the fullest of these."""
+    fullest = max(Counter(node for _, node in play.placed if node in new.origins).values(), default=1)
+    return max(1, len(play.left) // fullest)
 
 
 def first_looks(view: ClusterView, pods: Sequence[Pod], kinds: Kinds) -> Known:
@@ -169,10 +190,9 @@ MOST_ON_ONE = 16
 
 def at_least(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate) -> int:
     """So many nodes pods of one kind need at least, were all of them to run on new ones: by how many one node takes together. 1 where it
-    takes more than are tried."""
-    counting = Counting(view, pods[: MOST_ON_ONE + 1], template, 1)
-    packing = counting.packing()
-    if packing.nowhere or not packing.new:
+    takes more than are tried, or the pods aren't of one kind."""
+    packing = Counting(view, pods[: MOST_ON_ONE + 1], template, 1).packing()
+    if packing.nowhere or len(packing.kinds) != 1:
         return 1
     each = packing.most_on(packing.new[0], 0)
     return 1 if each > MOST_ON_ONE else -(-len(pods) // each)

@@ -15,6 +15,7 @@ from ..objects import Condition, DaemonSet, Metadata, Node, NodeClaim, NodeOverl
 from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
 from ..view import ClusterView
 from .daemons import daemons_on
+from .karpenter_labels import well_known_asked
 from .labelled import limit_of_nodes
 from .node_group import NodeGroup
 from .sanitised import ZONE, sanitised
@@ -27,7 +28,12 @@ _MOST_TYPES = 64
 _ALIASES = {"karpenter.azure.com/sku-name": INSTANCE_TYPE}
 
 
-def _pool(node: Node) -> Iterable[str]:
+def nodes_of_pools(view: ClusterView) -> Mapping[str, tuple[Node, ...]]:
+    """Nodes by their NodePool."""
+    return view.index(Node, _pool_of_node)
+
+
+def _pool_of_node(node: Node) -> Iterable[str]:
     if NODE_POOL_LABEL in node.metadata.labels:
         yield node.metadata.labels[NODE_POOL_LABEL]
 
@@ -37,7 +43,12 @@ def _type(node: Node) -> Iterable[str]:
         yield node.metadata.labels[INSTANCE_TYPE]
 
 
-def _claims(claim: NodeClaim) -> Iterable[str]:
+def claims_of_pools(view: ClusterView) -> Mapping[str, tuple[NodeClaim, ...]]:
+    """NodeClaims by the NodePool that made them."""
+    return view.index(NodeClaim, _pool_of_claim)
+
+
+def _pool_of_claim(claim: NodeClaim) -> Iterable[str]:
     if claim.node_pool:
         yield claim.node_pool
 
@@ -55,7 +66,7 @@ def node_pools(view: ClusterView, types: Mapping[str, NodeTemplate] | None = Non
 
 
 def _group(view: ClusterView, pool: NodePool, types: Mapping[str, NodeTemplate]) -> NodeGroup:
-    members = view.index(Node, _pool).get(pool.name, ())
+    members = nodes_of_pools(view).get(pool.name, ())
     templates = tuple(_overlaid(view, template) for template in _templates(view, pool, members, types))
     why = ""
     if not templates:
@@ -63,7 +74,7 @@ def _group(view: ClusterView, pool: NodePool, types: Mapping[str, NodeTemplate])
             f"{pool.ref} has no node, and names no instance type that is known: its instance types are no API objects; "
             "describe them in a file (kind InstanceTypes)"
         )
-    claims = len(view.index(NodeClaim, _claims).get(pool.name, ()))
+    claims = len(claims_of_pools(view).get(pool.name, ()))
     size = pool.replicas if pool.replicas is not None else claims or pool.nodes or len(members)
     most = pool.replicas if pool.replicas is not None else limit_of_nodes(dict(pool.limits))
     return NodeGroup(pool.name, "Karpenter NodePool", templates, members, size, None, most, dict(pool.limits), ref=pool.ref, why_none=why)
@@ -74,7 +85,7 @@ def _templates(view: ClusterView, pool: NodePool, members: Sequence[Node], types
     for node in members:
         own.setdefault(node.metadata.labels.get(INSTANCE_TYPE, ""), []).append(node)
     live = view.index(Node, _type)
-    claims = {kind: claim for claim in view.index(NodeClaim, _claims).get(pool.name, ()) if claim.allocatable and (kind := _type_of(claim))}
+    claims = {kind: claim for claim in claims_of_pools(view).get(pool.name, ()) if claim.allocatable and (kind := _type_of(claim))}
     wanted = _wanted(pool)
     described = (name for name in types if _allows(pool, types[name].node.metadata.labels))
     # A pool's requirements may have changed since: what it makes now is what counts.
@@ -164,6 +175,7 @@ def _of_pool(view: ClusterView, pool: NodePool, template: NodeTemplate, moved: b
             unpredictable.add(key)
     labels |= pool.spec.labels
     labels[NODE_POOL_LABEL] = pool.name
+    unpredictable |= well_known_asked(view) - labels.keys()
     unpredictable -= {NODE_POOL_LABEL, *pool.spec.labels}
     node = replace(node, metadata=replace(node.metadata, labels=labels), taints=pool.spec.taints)
     facts = [fact for fact in template.facts if fact.part not in ("taints", "daemons")]

@@ -38,12 +38,6 @@ def certainty_of(basis: Basis) -> Certainty:
     return "likely" if basis == "assumed" else "certain"
 
 
-def first(obstacles: Iterable[Obstacle]) -> Obstacle | None:
-    """The answer: the first obstacle of all the pods, else the first of any."""
-    found = tuple(obstacles)
-    return next((entry for entry in found if entry.whole), found[0] if found else None)
-
-
 def would_act(obstacles: Iterable[Obstacle]) -> WouldAct:
     """Whether the autoscaler would add a node for any of the pods: not if something stands against all of them."""
     whole = [entry for entry in obstacles if entry.whole]

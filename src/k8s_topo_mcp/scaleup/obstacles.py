@@ -15,12 +15,12 @@ from ..objects import NodePool, Pod
 from ..view import ClusterView
 from . import growing, on_the_way, provisioning
 from .autoscaler import Autoscaler
-from .autoscalers import status
+from .autoscalers import serving_requests, status
 from .claims_ignored import claims_ignored, feature_ignored
 from .empty_groups import unknown_devices, unusable_devices
 from .fit import Fit
 from .held_before import held_before
-from .misfits import all_of, not_predictable, refused, volume_elsewhere, without_model
+from .misfits import all_of, refused, volume_elsewhere, without_model
 from .node_group import NodeGroup
 from .obstacle import Obstacle
 from .passing_over import (
@@ -59,8 +59,7 @@ def obstacles(
     if not pods:
         return ()
     pods = tuple(pods)
-    serving = autoscaler.settings if autoscaler is not None and autoscaler.kind == "Cluster Autoscaler" else None
-    held = _once(view, "held before", autoscaler, pods, lambda: held_before(view, pods, serving))
+    held = _once(view, "held before", autoscaler, pods, lambda: held_before(view, pods, serving_requests(view)))
     return (*held, *_met(view, autoscaler, group, pods, fits, placed))
 
 
@@ -92,10 +91,10 @@ def _met(
 
 def _asleep(autoscaler: Autoscaler, pods: int) -> Iterator[Obstacle]:
     if autoscaler.state == "dead":
-        oldest = min((sign for sign in autoscaler.signs if sign.age is not None), key=lambda sign: sign.age or 0.0, default=None)
-        sign = autoscaler.message or (oldest.what if oldest is not None else "sign of life")
-        age = "" if oldest is None or oldest.age is None or autoscaler.message else str(int(oldest.age))
-        about = oldest.about if oldest is not None and not autoscaler.message else autoscaler.about
+        last = min((sign for sign in autoscaler.signs if sign.age is not None), key=lambda sign: sign.age or 0.0, default=None)
+        sign = autoscaler.message or (last.what if last is not None else "sign of life")
+        age = "" if last is None or last.age is None or autoscaler.message else str(int(last.age))
+        about = last.about if last is not None and not autoscaler.message else autoscaler.about
         why = finding("AUTOSCALER_DOWN", about, "", autoscaler=autoscaler.kind, sign=sign, age=age)
         yield Obstacle(why, "certain" if autoscaler.message else "likely", f"{autoscaler.kind} at work again", pods, pods)
     elif autoscaler.state == "starting":
@@ -133,7 +132,7 @@ def _cluster_autoscaler(
         return all_of(pods, of_low_priority(settings), nominated(view, whatever_node=False), claims_ignored(view, autoscaler))
 
     def helped() -> tuple[Obstacle, ...]:
-        return all_of(pods, of_daemon_set, lambda pod: passed_over(view, pod, settings), too_young(view, settings))
+        return all_of(pods, of_daemon_set, lambda pod: passed_over(view, pod, serving_requests(view)), too_young(view, settings))
 
     yield from _once(view, "listed", autoscaler, pods, listed)
     yield from growing.cluster_wide(said, count)
@@ -187,7 +186,7 @@ def _karpenter(
 
 
 def _on_a_new_node(group: NodeGroup, pods: tuple[Pod, ...], fits: Sequence[Fit]) -> Iterator[Obstacle]:
-    """What the simulation says; without one, whether it would have to say that it can't know."""
+    """What the simulation says, or that there is nothing to simulate."""
     if not group.templates:
         yield from without_model(group, pods)
-    yield from refused(group, pods, fits) if fits else concerning(pods, not_predictable(group.templates))
+    yield from refused(group, pods, fits)

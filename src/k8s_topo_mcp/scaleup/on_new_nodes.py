@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ..dra.outcome import Aborted, Allocated, Unallocatable, Unknown
 from ..objects import Node, Pod
-from ..scheduling.gang_scheduling import Gang, gang_of
+from ..scheduling.node_info import effective_requests
 from ..scheduling.placement import NodePlacement, Placement, place
 from ..scheduling.pod_signature import signature
 from ..view import ClusterView
 from .new_nodes import with_nodes
+from .queue import Entry
 from .template import NodeTemplate
 from .unpredictable import labels_read, relaxed
 
@@ -82,33 +83,35 @@ def _verdict(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, pl
         return "unknown", f"nothing says which devices a new node of {template.name} will publish"
     if isinstance(outcome, Unknown):
         return "unknown", outcome.why
+    unstated = [name for name, amount in effective_requests(pod).items() if amount.value and name in template.amounts_unknown]
+    if unstated:
+        return "unknown", f"nobody states how much {', '.join(sorted(unstated))} a new node of {template.name} has"
     return "fits", ""
 
 
-def undecided_on(view: ClusterView, pods: Sequence[Pod], templates: Sequence[NodeTemplate]) -> tuple[tuple[Pod, str], ...]:
-    """Pods that fit nowhere for certain, while new nodes of one of the templates may take them; with why that isn't known. All members of a
-    group are, if one is."""
-    new = with_nodes(view, [(template, 1) for template in templates])
-    nodes = [new.of(number)[0] for number in range(len(templates))]
-    judged: dict[object, str] = {}
-    found: dict[int, tuple[Pod, str]] = {}
+def doubtful_on(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate) -> tuple[tuple[Pod, str], ...]:
+    """Pods of which it isn't known whether a new node of the template takes them, with why; wherever else they may run."""
+    new = with_nodes(view, ((template, 1),))
+    node = new.of(0)[0]
+    known: dict[object, OnNewNode] = {}
+    found: list[tuple[Pod, str]] = []
     for pod in pods:
         own = signature(view, pod), pod.scheduling_group
-        if own not in judged:
-            on = [on_new_node(new.view, pod, template, node) for template, node in zip(templates, nodes, strict=True)]
-            unknown = next((entry.why for entry in on if entry.verdict == "unknown"), "")
-            certain = any(entry.verdict == "fits" for entry in on) or (bool(unknown) and bool(place(view, pod).fitting))
-            judged[own] = "" if certain else unknown
-        if judged[own]:
-            found[id(pod)] = pod, judged[own]
-    groups: dict[str, str] = {}
-    for pod, why in found.values():
-        gang = gang_of(view, pod)
-        if isinstance(gang, Gang):
-            groups[gang.name] = why
-    if groups:
-        for pod in pods:
-            gang = gang_of(view, pod)
-            if isinstance(gang, Gang) and gang.name in groups:
-                found.setdefault(id(pod), (pod, groups[gang.name]))
-    return tuple(found[id(pod)] for pod in pods if id(pod) in found)
+        if own not in known:
+            known[own] = on_new_node(new.view, pod, template, node)
+        if known[own].verdict == "unknown":
+            found.append((pod, known[own].why))
+    return tuple(found)
+
+
+def undecided(entries: Sequence[Entry], on_new: Mapping[int, Sequence[OnNewNode]], fits_there: Callable[[Pod], bool]) -> Mapping[int, str]:
+    """Why it isn't known whether a pod fits anywhere, by the pod's id: it fits nowhere for certain, while one of these empty new nodes may
+    take it. All members of a group are undecided, if one is."""
+    found: dict[int, str] = {}
+    for entry in entries:
+        for pod in entry.pods:
+            on = on_new[id(pod)]
+            why = next((own.why for own in on if own.verdict == "unknown"), "")
+            if why and not any(own.verdict == "fits" for own in on) and not fits_there(pod):
+                found.update(dict.fromkeys((id(own) for own in entry.pods), why))
+    return found

@@ -9,27 +9,24 @@ counted on.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..findings import Finding, finding
-from ..objects import Node, Pod, ResourceSlice, Taint
+from ..objects import Node, Pod, Taint
 from ..objects.autoscaler_status import GroupStatus
 from ..view import ClusterView
 from ..view.indices import slices_of_node
+from .ages import age_text
 from .fit import Fit
+from .likeness import CONDITION_TAINTS, whole_pools
 from .node_counts import MOST_NODES
 from .node_group import NodeGroup
 from .obstacle import Obstacle
+from .passing_taints import is_startup_taint
 from .settings import Settings
 from .simulation import simulate
 from .template import NodeTemplate
-
-STARTUP_PREFIXES = ("ignore-taint.cluster-autoscaler.kubernetes.io/", "startup-taint.cluster-autoscaler.kubernetes.io/")
-CONDITION_PREFIX = "node.kubernetes.io/"
-NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
-
 
 MOST_PLAYED = 20
 """More pods than that aren't played: each has to be placed anew on all nodes after every one before it."""
@@ -64,24 +61,18 @@ def young_nodes(view: ClusterView, group: NodeGroup, settings: Settings) -> tupl
         created = node.metadata.created
         if created is None or not view.now or view.now - created > longest:
             continue
-        age = str(max(0, int(view.now - created)))
+        age = age_text(view, created)
         entry = _starting(node, age, settings) or _publishing(view, node, age, group.templates)
         if entry is not None:
             found.append(entry)
     return tuple(found)
 
 
-def is_startup_taint(taint: Taint, settings: Settings) -> bool:
-    """Whether a taint is declared as one of start-up: by its key, or its prefix (taints.go IsStartupTaint)."""
-    declared = {*settings.all("startup-taint"), *settings.all("ignore-taint")}
-    return taint.key in declared or taint.key.startswith((*STARTUP_PREFIXES, *settings.all("startup-taint-prefix")))
-
-
 def _starting(node: Node, age: str, settings: Settings) -> Young | None:
     taint = next((entry for entry in node.taints if is_startup_taint(entry, settings)), None)
     if taint is None and not node.is_ready and node.condition("Ready") is not None:
         taint = next(
-            (entry for entry in node.taints if entry.key.startswith(CONDITION_PREFIX)), Taint("node.kubernetes.io/not-ready", "", "")
+            (entry for entry in node.taints if entry.key.startswith(CONDITION_TAINTS)), Taint("node.kubernetes.io/not-ready", "", "")
         )
     if taint is None:
         return None
@@ -93,8 +84,8 @@ def _publishing(view: ClusterView, node: Node, age: str, templates: Sequence[Nod
     """A driver with fewer whole pools than on the template, or an extended resource that the template has and the node doesn't yet."""
     if not templates:
         return None
-    own = whole_pools(slices_of_node(view, node.name))
-    for driver, wanted in sorted(whole_pools(templates[0].slices).items()):
+    own = whole_pools(slices_of_node(view, node.name), view.release)
+    for driver, wanted in sorted(whole_pools(templates[0].slices, view.release).items()):
         if own.get(driver, 0) < wanted:
             found = finding("NODE_STILL_PUBLISHING", node.ref, "", node=node.name, driver=driver, age=age)
             return Young(node, found, f"time, or a repair of driver {driver} on {node.name}")
@@ -104,18 +95,6 @@ def _publishing(view: ClusterView, node: Node, age: str, templates: Sequence[Nod
             found = finding("NODE_STILL_PUBLISHING", node.ref, "status.allocatable", node=node.name, driver=name, age=age)
             return Young(node, found, f"time, or a repair of the device plugin of {name} on {node.name}")
     return None
-
-
-def whole_pools(slices: Iterable[ResourceSlice]) -> Mapping[str, int]:
-    """Whole pools by driver: as many slices of the newest generation as it announces (dra_processor.go getCompleteResourcePools)."""
-    pools: dict[tuple[str, str], list[ResourceSlice]] = {}
-    for entry in slices:
-        known = pools.setdefault((entry.driver, entry.pool), [])
-        if known and entry.generation > known[0].generation:
-            known.clear()
-        if not known or entry.generation == known[0].generation:
-            known.append(entry)
-    return Counter(driver for (driver, _), entries in pools.items() if len(entries) == entries[0].slice_count)
 
 
 def absorbed(

@@ -18,10 +18,10 @@ from ..objects import Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling import node_ports, node_resources_fit
 from ..scheduling.dynamic_resources import DeviceState, problem_of
 from ..scheduling.node_info import NodeInfo, effective_requests, info_of, node_info
-from ..scheduling.placement import Placement, target
-from ..scheduling.placing import Kinds, Known, lasts
-from ..view import ClusterView
-from ..view.indices import claims_of
+from ..scheduling.placement import Placement, place, target
+from ..scheduling.placing import Kinds, Known, lasts, unallocated
+from ..view import ClusterView, Replace
+from ..view.indices import nodes_nominated
 from .conflicts import Conflicts
 
 Answer = Literal["yes", "no", "not decided"]
@@ -68,14 +68,18 @@ class Packing:
         found: dict[Hashable, _Kind] = {}
         for pod in pods:
             signature = kinds.signatures[id(pod)]
-            key = (signature, pod.namespace, tuple(sorted(pod.metadata.labels.items()))) if kinds.related else signature
-            if key not in found:
-                found[key] = _Kind([], known[signature])
-            found[key].pods.append(pod)
+            if signature not in found:
+                found[signature] = _Kind([], known[signature])
+            found[signature].pods.append(pod)
+        free = _without_nominations(view, pods)
+        kept = [node for name in {pod.nominated_node_name for pod in pods} if name and (node := view.get(Node, name)) is not None]
         for kind in found.values():
-            kind.homes = frozenset() if kind.alone.pod_wide else frozenset(n for n, entry in kind.alone.nodes.items() if not lasts(entry))
+            entries = dict(kind.alone.nodes)
+            if kept:  # these may go elsewhere, and then hold no room there
+                entries |= place(free, kind.pods[0], tuple(node for node in kept if node.name in entries)).nodes
+            kind.homes = frozenset() if kind.alone.pod_wide else frozenset(n for n, entry in entries.items() if not lasts(entry))
         shared_devices = any(not entry.node_selection.node_name for entry in view.all(ResourceSlice))
-        exact = not kinds.related and not kinds.shared and not shared_devices
+        exact = not kinds.related and not kinds.shared and not shared_devices and not any(nodes_nominated(free))
         ordered = sorted(found.values(), key=lambda kind: (len(kind.homes), -_size(kind.pods[0])))
         return cls(view, ordered, new, frozenset(new), Conflicts.of(view, [kind.pods[0] for kind in ordered]), exact)
 
@@ -87,14 +91,13 @@ class Packing:
         return tuple(pod for kind in self.kinds if not kind.homes for pod in kind.pods)
 
     def at_least(self) -> int:
-        """A number of new nodes below which there is no way, from sums: pods that no node takes that is there have to go on new ones."""
+        """A number of new nodes below which there is no way, from sums: pods for which the nodes there are have no room, kind by kind, have
+        to go on new ones."""
         new = self.new[0]
+        bound = max((self._beyond(new, number) for number in range(len(self.kinds))), default=0)
         homeless = [(number, kind) for number, kind in enumerate(self.kinds) if kind.homes <= set(self.new) and kind.homes]
         if not homeless:
-            return 0
-        bound = 1
-        for number, kind in homeless:
-            bound = max(bound, -(-len(kind.pods) // self.most_on(new, number)))
+            return bound
         info = self._info(new)
         totals: Counter[str] = Counter()
         for _, kind in homeless:
@@ -110,6 +113,16 @@ class Packing:
             if room > 0:
                 bound = max(bound, int(-(-total // room)))
         return bound
+
+    def _beyond(self, new: str, number: int) -> int:
+        """So many new nodes pods of one kind need by themselves."""
+        kind = self.kinds[number]
+        left = len(kind.pods)
+        for name in sorted(kind.homes - self.names):
+            if left <= 0:
+                return 0
+            left -= self.most_on(name, number)
+        return -(-max(0, left) // self.most_on(new, number)) if left > 0 and new in kind.homes else 0
 
     def most_on(self, name: str, number: int) -> int:
         """How many pods of one kind fit on a node together; at least 1, as one fits alone."""
@@ -142,12 +155,12 @@ class Packing:
             kind = self.kinds[number]
             ports = node_ports.host_ports(kind.pods[0])
             delegated = self._delegated(kind, info.node)
-            for place, pod in enumerate(kind.pods[:count]):
+            for turn, pod in enumerate(kind.pods[:count]):
                 now = info_of(info.node, tuple(there), self.view.release)
                 if node_resources_fit.filter(pod, now, delegated) or (ports and node_ports.filter(ports, now)):
                     return False
                 there.append(replace(pod, node_name=name))
-                claims.update(_claims(self.view, pod, kind.alone.devices, info.node, f"{number}-{place}"))
+                claims.update(_claims(self.view, pod, kind.alone.devices, info.node, f"{number}-{turn}"))
         if sum(count for _, count in chosen) < 2 or not claims:
             return True
         return self._devices(name, tuple(claims.values()))
@@ -255,15 +268,17 @@ def _claims(view: ClusterView, pod: Pod, devices: DeviceState, node: Node, place
     problem = devices.problem_on(node)
     if problem is None:
         return {}
-    own = _own_claims(view, pod)
+    own = unallocated(view, pod)
     return {
         (own[number].key if number < len(own) else (place, str(number))): (own[number] if number < len(own) else claim)
         for number, claim in enumerate(problem.claims)
     }
 
 
-def _own_claims(view: ClusterView, pod: Pod) -> list[ResourceClaim]:
-    return [entry.claim for entry in claims_of(view, pod) if entry.needed and entry.claim is not None and entry.claim.allocation is None]
+def _without_nominations(view: ClusterView, pods: Sequence[Pod]) -> ClusterView:
+    """The view in which none of these pods is nominated to a node."""
+    edits = [Replace(replace(pod, nominated_node_name="")) for pod in pods if pod.nominated_node_name and view.current(pod) is not None]
+    return view.with_edits(*edits) if edits else view
 
 
 def _takes_all(claim: ResourceClaim) -> bool:
@@ -273,4 +288,4 @@ def _takes_all(claim: ResourceClaim) -> bool:
 
 def _size(pod: Pod) -> float:
     cpu, memory = (effective_requests(pod).get(name) for name in ("cpu", "memory"))
-    return (float(cpu.value) if cpu is not None else 0.0) + (float(memory.value) / 2**32 if memory is not None else 0.0)
+    return (cpu.approximate_float() if cpu is not None else 0.0) + (memory.approximate_float() / 2**32 if memory is not None else 0.0)

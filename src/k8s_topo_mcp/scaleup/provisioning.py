@@ -9,6 +9,7 @@ topology, instance types). What happens after a NodeClaim was made (launch, regi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..findings import finding
 from ..objects import Event, Node, NodeClaim, NodePool, Pod, Quantity, Requirement
@@ -16,13 +17,17 @@ from ..objects.karpenter import NODE_POOL_LABEL
 from ..scheduling.taint_toleration import tolerated
 from ..view import ClusterView
 from ..view.indices import events_of
+from .ages import age_text
 from .events import newest_on_pod, with_reason
 from .fit import Fit
+from .karpenter_labels import NORMALIZED, well_known
 from .misfits import no_device_model, told_devices
 from .node_group import NodeGroup
+from .node_pools import claims_of_pools, nodes_of_pools
 from .obstacle import Obstacle
 from .on_the_way import room_on
 from .passing_over import Check, Passed, nobody
+from .template import HOSTNAME
 
 RECENT = 600.0
 """Seconds for which an event of a failed launch, or of a NodePool without instance types, is taken to be still so: Karpenter repeats them
@@ -67,7 +72,7 @@ def left_out(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]
         yield Obstacle(why, "certain", "another NodePool", pods, pods)
     event = _recent(view, (entry for entry in events_of(view, pool.ref) if entry.reason == "NoCompatibleInstanceTypes"))
     if event is not None:
-        where, since = "spec.template.spec.requirements", _age(view, event.last)
+        where, since = "spec.template.spec.requirements", age_text(view, event.last)
         why = finding("NO_INSTANCE_TYPE", pool.ref, where, pool=pool.name, message=event.message, age=since)
         yield Obstacle(why, "likely", "requirements that some instance type meets", pods, pods)
 
@@ -84,7 +89,7 @@ def _repair(pool: NodePool, condition: str) -> str:
 
 def in_flight(view: ClusterView, pool: NodePool, group: NodeGroup, pods: Sequence[Pod], fits: Sequence[Fit]) -> Iterator[Obstacle]:
     """NodeClaims of the NodePool that aren't initialized: Karpenter counts on them before it makes another."""
-    claims = [entry for entry in _claims(view).get(pool.name, ()) if entry.metadata.deleted is None and waits_for(entry)]
+    claims = [entry for entry in claims_of_pools(view).get(pool.name, ()) if entry.metadata.deleted is None and waits_for(entry)]
     room = room_on(view, group, pods, fits, len(claims)) if claims else 0
     if room == 0:
         return
@@ -92,21 +97,9 @@ def in_flight(view: ClusterView, pool: NodePool, group: NodeGroup, pods: Sequenc
     taken, certainty = (len(pods), "likely") if room is None else (min(len(pods), room), "certain")
     names = f"NodeClaim {first.name}" if len(claims) == 1 else f"{len(claims)} NodeClaims, such as {first.name},"
     waits = waits_for(first)
-    age = _age(view, first.metadata.created)
+    age = age_text(view, first.metadata.created)
     why = finding("NODE_CLAIM_IN_FLIGHT", first.ref, "status.conditions", node_claims=names, waits=waits, age=age)
     yield Obstacle(why, certainty, f"{waits} of {first.name}", taken, len(pods))
-
-
-def _claims(view: ClusterView) -> Mapping[str, tuple[NodeClaim, ...]]:
-    return view.index(NodeClaim, _pool_name)
-
-
-def _pool_of_node(node: Node) -> Iterable[str]:
-    return (node.metadata.labels.get(NODE_POOL_LABEL, ""),)
-
-
-def _pool_name(claim: NodeClaim) -> Iterable[str]:
-    return (claim.node_pool,)
 
 
 def waits_for(claim: NodeClaim) -> str:
@@ -156,9 +149,9 @@ def _amount(resource: str, node: Node | None) -> Quantity | None:
 def _used(view: ClusterView, pool: NodePool) -> dict[str, Quantity]:
     """What the nodes of the NodePool have, and NodeClaims that have no node yet: as the scheduler counts it, not as the status says."""
     total: dict[str, Quantity] = {}
-    nodes = view.index(Node, _pool_of_node).get(pool.name, ())
+    nodes = nodes_of_pools(view).get(pool.name, ())
     names = {node.name for node in nodes}
-    coming = [claim for claim in _claims(view).get(pool.name, ()) if not claim.node or claim.node not in names]
+    coming = [claim for claim in claims_of_pools(view).get(pool.name, ()) if not claim.node or claim.node not in names]
     for resources in (*(node.capacity for node in nodes), *(claim.capacity for claim in coming)):
         for resource, amount in {**resources, "nodes": ONE}.items():
             total[resource] = total[resource] + amount if resource in total else amount
@@ -181,20 +174,25 @@ def untolerated(pool: NodePool) -> Check:
 
 
 def incompatible(pool: NodePool) -> Check:
-    """Pods whose node selector and every term of required affinity ask for labels that the NodePool's nodes can't have. Labels that a
-    NodePool says nothing of may come from its provider where they are well known, and otherwise aren't there."""
+    """Pods whose node selector and every term of required affinity ask for labels that the NodePool's nodes can't have. A label that a
+    NodePool says nothing of is refused unless it is well known: then Karpenter takes it that a node may have it (karpenter_labels)."""
     offered = {entry.key: [other for other in pool.spec.requirements if other.key == entry.key] for entry in pool.spec.requirements}
     for key, value in {**pool.spec.labels, NODE_POOL_LABEL: pool.name}.items():
         offered.setdefault(key, []).append(Requirement(key, "In", (value,)))
 
     def clash(asked: Iterable[Requirement]) -> tuple[Requirement, str] | None:
         for entry in asked:
-            given = offered.get(entry.key)
+            key = NORMALIZED.get(entry.key, entry.key)
+            if key == HOSTNAME:
+                if entry.operator == "In":
+                    return entry, f"a {HOSTNAME} of its own, not known before it is there"
+                continue
+            given = offered.get(key)
             if given is None:
-                if not _well_known(entry.key) and entry.operator in ("In", "Exists", "Gt", "Lt"):
+                if not well_known(key) and entry.operator in ("In", "Exists", "Gt", "Lt"):
                     return entry, f"no label {entry.key}"
                 continue
-            if any(_disjoint(entry, other) for other in given):
+            if any(_disjoint(replace(entry, key=key), other) for other in given):
                 return entry, "; ".join(str(other) for other in given)
         return None
 
@@ -216,14 +214,6 @@ def incompatible(pool: NodePool) -> Check:
     return check
 
 
-WELL_KNOWN = ("kubernetes.io/", "node.kubernetes.io/", "topology.kubernetes.io/", "karpenter.sh/", "karpenter.k8s.", "karpenter.azure.com/")
-
-
-def _well_known(key: str) -> bool:
-    """Whether a provider may set the label by itself (apis/v1/labels.go WellKnownLabels, and each provider's own)."""
-    return key.startswith(WELL_KNOWN) or ".kubernetes.io/" in key or "eks.amazonaws.com/" in key
-
-
 def _disjoint(one: Requirement, other: Requirement) -> bool:
     """Whether no value meets both, as far as finite lists of values tell."""
     for first, second in ((one, other), (other, one)):
@@ -237,7 +227,7 @@ def _disjoint(one: Requirement, other: Requirement) -> bool:
 def unknown_devices(view: ClusterView, pool: NodePool | None, group: NodeGroup, pods: tuple[Pod, ...]) -> Check:
     """Pods with claims, where nothing shows that Karpenter's provider describes devices for the NodePool's instance types. Live nodes
     don't, it never copies them. What does are a file that says what the provider offers, and a NodeClaim that was made for devices."""
-    made = () if pool is None else _claims(view).get(pool.name, ())
+    made = () if pool is None else claims_of_pools(view).get(pool.name, ())
     if told_devices(group, "declared") or any(claim.dra_drivers for claim in made):
         return nobody
 
@@ -257,7 +247,7 @@ def launches(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]
     """What happened to the last nodes that the NodePool made: no machine to be had, or machines that don't join."""
     event = _recent(view, (entry for entry in with_reason(view, "InsufficientCapacityError") if _of_pool(view, entry, pool)))
     if event is not None:
-        why = finding("INSUFFICIENT_CAPACITY", event.regarding, "", pool=pool.name, message=event.message, age=_age(view, event.last))
+        why = finding("INSUFFICIENT_CAPACITY", event.regarding, "", pool=pool.name, message=event.message, age=age_text(view, event.last))
         more = "machines in the cloud, or a NodePool that allows more instance types, zones or capacity types"
         yield Obstacle(why, "likely", more, pods, pods)
     healthy = pool.condition("NodeRegistrationHealthy")
@@ -287,7 +277,3 @@ def _of_pool(view: ClusterView, event: Event, pool: NodePool) -> bool:
 
 def _recent(view: ClusterView, events: Iterable[Event]) -> Event | None:
     return next((entry for entry in events if entry.last is not None and view.now and view.now - entry.last <= RECENT), None)
-
-
-def _age(view: ClusterView, moment: float | None) -> str:
-    return "" if moment is None or not view.now else str(max(0, int(view.now - moment)))

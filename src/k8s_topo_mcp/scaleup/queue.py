@@ -17,13 +17,12 @@ from ..view import ClusterView
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """What is scheduled in one go: `pods` in the order in which they are tried. `gang`: they are members of it; `held` or `error`: what
-    keeps the group from ever coming up."""
+    """What is scheduled in one go: `pods` in the order in which they are tried. `gang`: they are members of it; `held`: why that can never
+    come up."""
 
     pods: tuple[Pod, ...]
     gang: Gang | None = None
     held: Finding | None = None
-    error: str = ""
 
     @property
     def priority(self) -> int:
@@ -48,12 +47,13 @@ def queue_of(view: ClusterView, pods: Sequence[Pod]) -> tuple[Entry, ...]:
         else:
             groups.setdefault((found.ref.kind, found.name, found.field), (found, []))[1].append(pod)
     for gang, members in groups.values():
-        entries.append(Entry(tuple(members), gang, _held(gang), disagreement(view, gang)))
+        entries.append(Entry(tuple(members), gang, _held(view, gang)))
     places = {id(pod): number for number, pod in enumerate(in_order(tuple(pods)))}
     return tuple(sorted(entries, key=lambda entry: (-entry.priority, entry.came, places[id(entry.pods[-1])])))
 
 
-def _held(gang: Gang) -> Finding | None:
+def _held(view: ClusterView, gang: Gang) -> Finding | None:
     if gang.policy == "gang" and len(gang.members) < gang.min_count:
         return finding("GANG_WAITS_FOR_MEMBERS", gang.ref, gang.field, min_count=gang.min_count, exist=len(gang.members))
-    return None
+    wrong = disagreement(view, gang)
+    return finding("GANG_REFUSED", gang.ref, "", what=wrong) if wrong else None

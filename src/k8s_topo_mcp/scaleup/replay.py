@@ -18,7 +18,7 @@ from ..scheduling.places import Places
 from ..scheduling.placing import Kinds, Known, Mark, Placing
 from ..scheduling.pod_group_trial import Attempt, attempt
 from ..scheduling.topology_placement import domains
-from ..view import ClusterView, Edit
+from ..view import ClusterView, Edit, Replace
 from .alike import Alike
 from .queue import Entry
 
@@ -31,15 +31,26 @@ MOST_JUDGED = 200_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Partial:
+    """So many members of a group found a place at once, too few; `edits` put them, and what was placed before, into the view."""
+
+    fit: int
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Play:
     """What came of one way through. `placed` pods with their nodes, in order; `left` pods with their placement at their last attempt (None:
-    it didn't come up, or its group had ended before). `choices`: among how many kinds of nodes each tie chose. `edits` put it into the
-    view. `unknown`: why the play ended early."""
+    it didn't come up, or its group had ended before). `partial`: what came of the last trial of each group that doesn't start, by its name.
+    `choices`: among how many kinds of nodes each tie chose. `edits` put it into the view. `independent`: on every other way as many pods
+    get a node, as all are alike and each node takes as many of them in whatever order. `unknown`: why the play ended early."""
 
     placed: tuple[tuple[Pod, str], ...]
     left: tuple[tuple[Pod, Placement | None], ...]
+    partial: Mapping[str, Partial]
     choices: tuple[int, ...]
     edits: tuple[Edit, ...]
+    independent: bool = False
     unknown: str = ""
 
     @property
@@ -51,7 +62,7 @@ class Play:
 @dataclass(frozen=True, slots=True, eq=False)
 class Plays:
     """`first`: of equal nodes always the first; `worst`: the way on which the fewest pods get a node. `ways`: so many were played, and
-    `all_ways` whether there are no others."""
+    `all_ways` whether there are no others that could end otherwise."""
 
     first: Play
     worst: Play
@@ -61,25 +72,33 @@ class Plays:
     @property
     def tie(self) -> bool:
         """Whether chance has a say."""
-        return bool(self.first.choices) or self.ways > 1
+        return not self.first.independent and (bool(self.first.choices) or self.ways > 1)
 
 
 def play_all(
-    view: ClusterView, entries: Sequence[Entry], kinds: Kinds, known: Known, origins: Mapping[str, int], most: int = MOST_ORDERS
+    view: ClusterView,
+    entries: Sequence[Entry],
+    kinds: Kinds,
+    known: Known,
+    origins: Mapping[str, int],
+    most: int = MOST_ORDERS,
+    while_complete: bool = False,
 ) -> Plays:
-    """Every way through the ties, up to `most`."""
+    """Every way through the ties, up to `most`; or up to the first on which a pod gets no node, if only that is asked."""
     alike = Alike(view, [pod for entry in entries for pod in entry.pods], origins)
     first: Play | None = None
     worst: Play | None = None
     waiting: deque[tuple[int, ...]] = deque([()])
     ways = 0
-    while waiting and ways < most:
+    while waiting and ways < most and not (while_complete and worst is not None and not worst.complete):
         path = waiting.popleft()
         played = _Player(view, entries, kinds, known, alike, path).run()
         ways += 1
         first = first or played
         if worst is None or len(played.placed) < len(worst.placed):
             worst = played
+        if played.independent:
+            return Plays(first, played, ways, True)
         for turn in range(len(path), len(played.choices)):
             start = (*path, *(0 for _ in range(turn - len(path))))
             waiting.extend((*start, other) for other in range(1, played.choices[turn]))
@@ -103,15 +122,18 @@ class _Player:
         self._alike = alike
         self._path = path
         self._choices: list[int] = []
+        self._trying = False
         self._placing = Placing(view, pods, known=known, kinds=kinds, choose=self._choose)
         self._placed: dict[tuple[str, str], tuple[Pod, str]] = {}
         self._last: dict[tuple[str, str], Placement | None] = {}
+        self._partial: dict[str, Partial] = {}
         self._unknown = ""
 
     def run(self) -> Play:
         waiting = list(self._entries)
         # What was refused comes up again when something was placed that may have opened a node.
-        again = self._placing.kinds.related or bool(self._placing.kinds.shared)
+        nominated = any(pod.nominated_node_name for entry in self._entries for pod in entry.pods)
+        again = self._placing.kinds.related or bool(self._placing.kinds.shared) or nominated
         while waiting and not self._unknown:
             before = len(self._placed)
             waiting = [entry for entry in waiting if not self._try(entry) and not self._unknown]
@@ -123,14 +145,21 @@ class _Player:
         return Play(
             placed,
             tuple((pod, self._last.get(pod.key)) for pod in pods if pod.key not in self._placed),
+            self._partial,
             tuple(self._choices),
             self._placing.edits(placed),
+            self._independent(),
             self._unknown,
         )
 
+    def _independent(self) -> bool:
+        placing = self._placing
+        decided_elsewhere = any(entry.gang is not None and entry.gang.topology_key for entry in self._entries)
+        return placing.one_kind and not (placing.order_matters or decided_elsewhere or self._unknown)
+
     def _try(self, entry: Entry) -> bool:
         """Whether all of the entry has a node now."""
-        if entry.held is not None or entry.error:
+        if entry.held is not None:
             return False
         if self._placing.judged > MOST_JUDGED:
             self._unknown = "too many nodes have to be judged again for each pod"
@@ -149,8 +178,8 @@ class _Player:
 
     def _group(self, entry: Entry, gang: Gang) -> bool:
         waiting = [pod for pod in entry.pods if pod.key not in self._placed]
-        there = {pod.key: node for pod, node in self._placed.values()}
-        now = replace(gang, members=tuple(replace(pod, node_name=there[pod.key]) if pod.key in there else pod for pod in gang.members))
+        nodes = {pod.key: node for pod, node in self._placed.values()}
+        now = replace(gang, members=tuple(replace(pod, node_name=nodes[pod.key]) if pod.key in nodes else pod for pod in gang.members))
         mark = self._placing.mark()
         made = self._in_domains(now, waiting, mark) if gang.topology_key else attempt(self._placing, now, waiting)
         if made is None:
@@ -161,31 +190,41 @@ class _Player:
             self._last[made.ended.pod.key] = made.ended
         if not made.starts:
             self._placing.back_to(mark)
+            there = [Replace(replace(pod, node_name=node)) for pod, node in self._placed.values()]
+            edits = {(type(edit.object), edit.object.key): edit for edit in (*there, *made.edits)}
+            self._partial[gang.name] = Partial(len(made.placed), tuple(edits.values()))
             return False
+        self._partial.pop(gang.name, None)
         for pod, node in made.placed:
             self._placed[pod.key] = pod, node
         return len(made.placed) == len(waiting)
 
     def _in_domains(self, gang: Gang, waiting: Sequence[Pod], mark: Mark) -> Attempt | None:
         """Each domain of the topology constraint by itself. Which of those that do is taken depends on scores that aren't modelled, so that
-        it counts as a tie."""
+        it counts as a tie; the ties inside it come after that one. Trials of domains take the first of equal nodes, on every way."""
         found = domains(self._placing.view, gang)
         if isinstance(found, str) or not found:
             return None
         starting: list[tuple[Node, ...]] = []
         best: Attempt | None = None
-        choices = len(self._choices)
+        self._trying = True
         for nodes in found.values():
             made = self._within(nodes, gang, waiting)
             self._placing.back_to(mark)
-            del self._choices[choices:]
             if made.starts:
                 starting.append(nodes)
             if best is None or made.scheduled > best.scheduled:
                 best = made
+        self._trying = False
         if not starting:
             return best
-        return self._within(starting[self._decide(len(starting))], gang, waiting)
+        chosen = self._decide(len(starting))
+        for nodes in (starting[chosen], *starting[:chosen], *starting[chosen + 1 :]):
+            best = self._within(nodes, gang, waiting)
+            if best.starts:
+                break
+            self._placing.back_to(mark)  # with these ties it doesn't do, so that another one is taken
+        return best
 
     def _within(self, nodes: Sequence[Node], gang: Gang, waiting: Sequence[Pod]) -> Attempt:
         self._placing.within = frozenset(node.name for node in nodes)
@@ -205,7 +244,7 @@ class _Player:
         return places.entries[chosen[0]]
 
     def _decide(self, of: int) -> int:
-        if of < 2:
+        if of < 2 or self._trying:
             return 0
         turn = len(self._choices)
         self._choices.append(of)

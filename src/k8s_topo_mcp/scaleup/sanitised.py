@@ -7,16 +7,17 @@ differ from node to node aren't copied, but named as unpredictable, or bound, si
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
-from ..objects import AttributeBinding, Condition, Deployment, Device, Metadata, Node, NodePool, ResourceSlice, Taint
-from ..objects.karpenter import NODE_POOL_LABEL
+from ..objects import AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .daemons import daemons_on
-from .likeness import CONDITION_TAINTS, new_slices, whole
+from .likeness import new_slices, whole
+from .passing_taints import Passing, passing_taints
 from .place_labels import ATTRIBUTES, LEVELS
 from .template import HOSTNAME, Fact, NodeTemplate, renamed
 
@@ -39,20 +40,6 @@ _STATE_LABELS = frozenset(
 )
 """What a node carries for what runs on it, or once it is ready: a new one comes without."""
 
-_PASSING_TAINTS = (
-    CONDITION_TAINTS,
-    "node.cloudprovider.kubernetes.io/",
-    "ToBeDeletedByClusterAutoscaler",
-    "DeletionCandidateOfClusterAutoscaler",
-    "startup-taint.cluster-autoscaler.kubernetes.io/",
-    "ignore-taint.cluster-autoscaler.kubernetes.io/",
-    "status-taint.cluster-autoscaler.kubernetes.io/",
-    "karpenter.sh/",
-    "readiness.k8s.io/",
-)
-"""Beginnings of taints of a condition, a deletion, a start (cluster-autoscaler utils/taints/taints.go, karpenter pkg/apis/v1/taints.go,
-node-readiness-controller)."""
-
 _IDENTITIES = frozenset(
     "uuid parentuuid serial serialnumber mac guid nodeguid portguid sysimageguid uniqueid chipid sid ipv4 ipv6 hostname instanceid".split()
 )
@@ -70,59 +57,41 @@ DeviceKey: TypeAlias = tuple[str, str]
 """driver, device"""
 
 
-@dataclass(frozen=True, slots=True)
-class Passing:
-    """Taints that go by themselves: those of the table, and what this cluster's autoscalers are told of. `by_pool`: by NodePool."""
-
-    keys: frozenset[str]
-    prefixes: tuple[str, ...]
-    by_pool: Mapping[str, frozenset[str]]
-
-    def holds(self, node: Node, taint: Taint) -> bool:
-        """Whether this taint of this node is one."""
-        own = self.by_pool.get(node.metadata.labels.get(NODE_POOL_LABEL, ""), frozenset[str]())
-        return taint.key.startswith(self.prefixes) or taint.key in self.keys or taint.key in own
-
-
-_FLAGS = {"startup-taint", "ignore-taint", "status-taint"}
-"""Flags of Cluster Autoscaler that name such a taint; with -prefix, how some begin."""
-
-
-def passing_taints(view: ClusterView) -> Passing:
-    """Which taints go by themselves here."""
-    return view.memo("passing taints", lambda: _passing_taints(view))
-
-
-def _passing_taints(view: ClusterView) -> Passing:
-    keys: set[str] = set()
-    prefixes: list[str] = list(_PASSING_TAINTS)
-    for entry in view.all(Deployment):
-        for word in () if entry.autoscaler is None else entry.autoscaler.words:
-            flag, _, value = word.removeprefix("--").partition("=")
-            key = value.partition("=")[0].partition(":")[0]
-            if key and flag in _FLAGS:
-                keys.add(key)
-            elif key and flag.removesuffix("-prefix") in _FLAGS:
-                prefixes.append(key)
-    pools = {pool.name: frozenset(taint.key for taint in pool.spec.startup_taints) for pool in view.all(NodePool)}
-    return Passing(frozenset(keys), tuple(prefixes), pools)
-
-
 def is_good(node: Node, passing: Passing) -> bool:
     """Ready, schedulable, not on its way in or out."""
     well = node.is_ready and not node.unschedulable and node.metadata.deleted is None
     return well and not any(passing.holds(node, taint) for taint in node.taints)
 
 
-def chosen(view: ClusterView, members: Sequence[Node]) -> Node:
-    """The member that the others are told by: a good one with whole pools, the newest of these."""
+def ranked(view: ClusterView, members: Sequence[Node]) -> list[Node]:
+    """The members, first the one that the others are told by: one that publishes all that the group's nodes do, good, with all of its
+    extended resources, the newest of these. A node whose drivers haven't come up yet is good before that."""
+    passing, usual = passing_taints(view), _usual(view, members)
 
-    passing = passing_taints(view)
+    def rank(node: Node) -> tuple[bool, bool, int, float, str]:
+        extended = sum(1 for name, amount in node.allocatable.items() if "/" in name and amount.value)
+        return _complete(view, node, usual), is_good(node, passing), extended, node.metadata.created or 0.0, node.name
 
-    def rank(node: Node) -> tuple[bool, bool, float, str]:
-        return is_good(node, passing), whole(slices_of_node(view, node.name)), node.metadata.created or 0.0, node.name
+    return sorted(members, key=rank, reverse=True)
 
-    return max(members, key=rank)
+
+def _usual(view: ClusterView, members: Sequence[Node]) -> frozenset[str]:
+    """The drivers that more than half of the members have which publish anything."""
+    published = [drivers for node in members if (drivers := {entry.driver for entry in slices_of_node(view, node.name)})]
+    counts = Counter(driver for drivers in published for driver in drivers)
+    return frozenset(driver for driver, count in counts.items() if 2 * count > len(published))
+
+
+def _complete(view: ClusterView, node: Node, usual: frozenset[str]) -> bool:
+    """Whether the node has whole pools only, of the usual drivers at least."""
+    slices = slices_of_node(view, node.name)
+    return usual <= {entry.driver for entry in slices} and whole(slices, view.release)
+
+
+def _new_slices(view: ClusterView, members: Sequence[Node], usual: frozenset[str]) -> tuple[ResourceSlice, ...] | None:
+    """What a new node would publish: as the first of the members does of which that is known, with the usual drivers."""
+    found = (new_slices(view, node) for node in members)
+    return next((slices for slices in found if slices is not None and usual <= {entry.driver for entry in slices}), None)
 
 
 def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemplate:
@@ -134,9 +103,11 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
     members
         At least one node. Those that aren't well count only where none is.
     """
-    base = chosen(view, members)
+    members = ranked(view, members)
+    base = members[0]
     passing = passing_taints(view)
-    alike = [node for node in members if is_good(node, passing)] or [base]
+    good, usual = [node for node in members if is_good(node, passing)], _usual(view, members)
+    alike = [node for node in good if _complete(view, node, usual)] or good or [base]
     labels, unpredictable = _labels(base, alike)
     node_name = f"new-{base.name}"
     taints = tuple(taint for taint in base.taints if not passing.holds(base, taint) and all(_has(other, taint) for other in alike))
@@ -148,7 +119,7 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
         provider_id="",
         conditions=(Condition("Ready", "True"),),
     )
-    found = new_slices(view, base)
+    found = _new_slices(view, members[:MOST_COMPARED], usual)
     some = alike[:: max(1, len(alike) // MOST_COMPARED)]
     slices = () if found is None else _slices(found, [slices_of_node(view, other.name) for other in some], base.name, node_name)
     daemons = daemons_on(view, node, base)

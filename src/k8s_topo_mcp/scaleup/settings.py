@@ -11,10 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..objects.autoscaler_program import UNREAD
+
 Basis = Literal["observed", "default", "assumed"]
 
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST = 2**63 / 1e9
+"""Seconds: a duration is an int64 of nanoseconds."""
+_WHOLE = re.compile(r"[+-]?[0-9]{1,25}")
 _WORDS = re.compile(r"-{1,2}([A-Za-z][\w.-]*)(?:=(.*))?\Z", re.DOTALL)
 
 
@@ -33,8 +38,8 @@ class Setting:
 
     @property
     def number(self) -> int | None:
-        """Its value as an integer; None where it is none."""
-        return int(self.value) if re.fullmatch(r"[+-]?\d+", self.value) else None
+        """Its value as an integer; None where it is none, or is outside int64."""
+        return whole_number(self.value)
 
     @property
     def seconds(self) -> float | None:
@@ -42,8 +47,14 @@ class Setting:
         return seconds(self.value)
 
 
+def whole_number(text: str) -> int | None:
+    """An integer in digits; None where it is none, or is outside int64 (Go strconv.ParseInt)."""
+    number = int(text) if _WHOLE.fullmatch(text) else None
+    return number if number is not None and -(2**63) <= number < 2**63 else None
+
+
 def seconds(text: str) -> float | None:
-    """A duration ("1m30s") in seconds; None where it is none (Go time.ParseDuration)."""
+    """A duration ("1m30s") in seconds; None where it is none, or is longer than int64 nanoseconds (Go time.ParseDuration)."""
     body = text.removeprefix("+").removeprefix("-")
     if body == "0":
         return 0.0
@@ -51,6 +62,8 @@ def seconds(text: str) -> float | None:
     if not parts or "".join(f"{number}{unit}" for number, unit in parts) != body:
         return None
     total = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if total >= _LONGEST:
+        return None
     return -total if text.startswith("-") else total
 
 
@@ -65,17 +78,20 @@ class Settings:
 
     def get(self, flag: str, default: str, variable: str = "") -> Setting:
         """A setting by its flag, else by its environment variable, else its default. A flag wins over a variable, and of several values
-        of a flag the last (Go's flag packages)."""
+        of a flag the last (Go's flag packages). Where what is given can't be read, the default is no more than assumed."""
         given = self.flags.get(flag)
         if given:
-            return Setting(given[-1], "observed", f"--{flag}")
+            return self._given(given[-1], default, f"--{flag}")
         if variable and variable in self.variables:
-            return Setting(self.variables[variable], "observed", variable)
+            return self._given(self.variables[variable], default, variable)
         return Setting(default, "default" if self.readable else "assumed", f"--{flag}")
 
+    def _given(self, value: str, default: str, source: str) -> Setting:
+        return Setting(default, "assumed", source) if value == UNREAD else Setting(value, "observed", source)
+
     def all(self, flag: str) -> tuple[str, ...]:
-        """Every value of a flag that may be given several times."""
-        return self.flags.get(flag, ())
+        """Every value of a flag that may be given several times, of those that can be read."""
+        return tuple(value for value in self.flags.get(flag, ()) if value != UNREAD)
 
     def gate(self, name: str, default: bool) -> Setting:
         """One of the gates of --feature-gates, or FEATURE_GATES ("A=true,B=false")."""
@@ -84,7 +100,8 @@ class Settings:
             key, _, value = entry.strip().partition("=")
             if key == name and value:
                 return Setting(value, given.basis, f"{given.source} {name}")
-        return Setting("true" if default else "false", "default" if self.readable else "assumed", f"feature gate {name}")
+        basis = "default" if self.readable and given.basis != "assumed" else "assumed"
+        return Setting("true" if default else "false", basis, f"feature gate {name}")
 
 
 def parse(words: Iterable[str], variables: Mapping[str, str] | None = None) -> Settings:

@@ -5,7 +5,7 @@ A what-if is a view with the nodes, their devices and their daemons added, judge
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,12 +14,11 @@ from ..objects import Node, Pod
 from ..scheduling.gang_scheduling import Gang
 from ..scheduling.placement import Placement
 from ..scheduling.placing import Kinds, Known
-from ..view import ClusterView, Edit
-from ..view.indices import claims_of
-from .left_over import LeftOver, left_over
+from ..view import ClusterView
+from .left_over import LeftOver, classes_asked, left_over
 from .new_nodes import NewNodes, with_nodes
 from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts
-from .on_new_nodes import OnNewNode, on_new_node, undecided_on
+from .on_new_nodes import OnNewNode, on_new_node, undecided
 from .queue import Entry, queue_of
 from .replay import Play, Plays, play_all, ways_for
 from .template import NodeTemplate
@@ -32,7 +31,7 @@ waits for its group: the members that fit are too few. held: it doesn't come up 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodOutcome:
     """`node`: where it starts, `on_new` if that is a new one. `on_new_nodes`: the pod on one empty node of each template. `last`: its
-    placement when it was refused last, on all nodes. `why` it is held, or isn't known."""
+    placement when it was refused last, on all nodes. `held`: what keeps it from coming up. `why` it isn't known."""
 
     pod: Pod
     verdict: Verdict
@@ -40,20 +39,20 @@ class PodOutcome:
     on_new: bool = False
     on_new_nodes: tuple[OnNewNode, ...] = ()
     last: Placement | None = None
+    held: Finding | None = None
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GangOutcome:
     """Of `pods` so many are placed `now`, without new nodes, and `then`, with them; it starts if those with a node already and these are at
-    least the minimum."""
+    least the minimum. `fit`: so many found a place at once, with the new nodes, also if it doesn't start."""
 
     gang: Gang
     pods: tuple[Pod, ...]
     now: int
     then: int
-    held: Finding | None = None
-    error: str = ""
+    fit: int
 
     @property
     def starts(self) -> bool:
@@ -89,17 +88,11 @@ class Simulation:
         """Whether a pod starts that doesn't without them."""
         return any(outcome.verdict == "starts" for outcome in self.outcomes)
 
-    @property
-    def tie(self) -> bool:
-        """Whether the scheduler takes one of several nodes at random on the way."""
-        return self.after.tie
-
-    def retry(self, edits: Iterable[Edit]) -> Simulation:
-        """The same with something changed in the cluster: a claim's constraint, a quota, a taint. Raises EditError for an edit that doesn't
-        fit."""
-        changed = self.base.with_edits(*edits)
-        pods = tuple(pod for before in self.pods if (pod := changed.current(before)) is not None)
-        return simulate(changed, pods, self.additions)
+    def end(self, gang: str = "") -> ClusterView:
+        """The cluster with the new nodes once the queue was played; with the members of a group that doesn't start where they fitted."""
+        play = self.after.worst
+        partial = play.partial.get(gang)
+        return self.new.view.with_edits(*(play.edits if partial is None else partial.edits))
 
     def counts(self, most: int = MOST_NODES) -> tuple[NodeCounts, ...]:
         """How many nodes it would take, of each template by itself."""
@@ -123,30 +116,40 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
     additions = tuple((template, count) for template, count in additions if count > 0)
     entries, kinds = queue_of(view, pods), Kinds.of(view, pods)
     ways = ways_for(len(pods))
-    before = play_all(view, entries, kinds, first_looks(view, pods, kinds), {}, max(1, ways // 4))
+    looks = first_looks(view, pods, kinds)
+    before = play_all(view, entries, kinds, looks, {}, max(1, ways // 4) if additions else ways)
     new = with_nodes(view, additions)
     on_new = _on_new_nodes(new, pods, kinds)
-    undecided = {id(pod): why for pod, why in undecided_on(view, pods, [template for template, _ in additions])} if additions else {}
-    decided = [pod for pod in pods if id(pod) not in undecided]
-    known = _without_unknown(looks_with(new, view, decided, kinds), on_new, kinds, decided, new)
-    with_new = tuple(entry for entry in entries if not any(id(pod) in undecided for pod in entry.pods))
-    after = play_all(new.view, with_new, kinds, known, new.origins, ways)
+    unsure = undecided(entries, on_new, lambda pod: bool(looks[kinds.signatures[id(pod)]].fitting))
+    after = before
+    if additions:
+        decided = [pod for pod in pods if id(pod) not in unsure]
+        known = _without_unknown(looks_with(new, view, decided, kinds), on_new, kinds, decided, new)
+        after = play_all(new.view, [entry for entry in entries if id(entry.pods[0]) not in unsure], kinds, known, new.origins, ways)
     gangs = tuple(_gang(entry, entry.gang, before.worst, after.worst) for entry in entries if entry.gang is not None)
     told = {gang.gang.name: gang for gang in gangs}
     outcomes = tuple(
-        _outcome(pod, entry, before.worst, after.worst, new, on_new[id(pod)], undecided.get(id(pod), ""), told)
+        _outcome(pod, entry, before.worst, after.worst, new, on_new[id(pod)], unsure.get(id(pod), ""), told)
         for entry in entries
         for pod in entry.pods
     )
     places = {id(pod): number for number, pod in enumerate(pods)}
     outcomes = tuple(sorted(outcomes, key=lambda outcome: places[id(outcome.pod)]))
     end = new.view.with_edits(*after.worst.edits)
-    classes = _classes(view, pods)
+    classes = classes_asked(view, pods)
     left = tuple(
         left_over(end, [end.get(type(node), node.name) or node for node in new.of(number)], len(template.daemons), classes)
         for number, (template, _) in enumerate(additions)
     )
-    return Simulation(view, pods, additions, new, before, after, outcomes, gangs, left, _assumptions(view, pods))
+    assumptions = (*_assumptions(view, pods), *_unplayed(after))
+    return Simulation(view, pods, additions, new, before, after, outcomes, gangs, left, assumptions)
+
+
+def _unplayed(plays: Plays) -> tuple[str, ...]:
+    """That luck may have it otherwise than was played."""
+    if plays.all_ways:
+        return ()
+    return (f"the scheduler takes one of several nodes at random, again and again: {plays.ways} ways through that were played, not all",)
 
 
 def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int, tuple[OnNewNode, ...]]:
@@ -180,7 +183,9 @@ def _gang(entry: Entry, gang: Gang, before: Play, after: Play) -> GangOutcome:
         keys = {pod.key for pod, _ in play.placed}
         return sum(pod.key in keys for pod in entry.pods)
 
-    return GangOutcome(gang, entry.pods, placed(before), placed(after), entry.held, entry.error)
+    then, partial = placed(after), after.partial.get(gang.name)
+    fit = then or (partial.fit if partial is not None else 0)
+    return GangOutcome(gang, entry.pods, placed(before), then, fit)
 
 
 def _outcome(
@@ -190,7 +195,7 @@ def _outcome(
     after: Play,
     new: NewNodes,
     on_new: tuple[OnNewNode, ...],
-    undecided: str,
+    unsure: str,
     gangs: dict[str, GangOutcome],
 ) -> PodOutcome:
     nodes = {other.key: node for other, node in after.placed}
@@ -198,28 +203,21 @@ def _outcome(
     if node:
         earlier = any(other.key == pod.key for other, _ in before.placed)
         return PodOutcome(pod, "starts now" if earlier else "starts", node, node in new.origins, on_new)
-    if entry.held is not None or entry.error:
-        return PodOutcome(pod, "held", on_new_nodes=on_new, why=entry.error or (entry.held.code if entry.held is not None else ""))
+    if entry.held is not None:
+        return PodOutcome(pod, "held", on_new_nodes=on_new, held=entry.held)
     last = next((placement for other, placement in (*after.left, *before.left) if other.key == pod.key), None)
-    if undecided or after.unknown:
-        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=undecided or after.unknown)
+    if unsure or after.unknown:
+        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=unsure or after.unknown)
     not_modelled = last.unknown if last is not None and not last.fitting else ""
     if not_modelled:
         return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=not_modelled)
     takes = any(on.verdict == "fits" for on in on_new)
+    doubt = next((on.why for on in on_new if on.verdict == "unknown"), "")
+    if doubt and not takes:
+        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=doubt)
     if entry.gang is not None and not gangs[entry.gang.name].starts and (takes or (last is not None and last.fitting)):
         return PodOutcome(pod, "waits for its group", on_new_nodes=on_new, last=last)
     return PodOutcome(pod, "no room" if takes else "refused", on_new_nodes=on_new, last=last)
-
-
-def _classes(view: ClusterView, pods: Sequence[Pod]) -> tuple[str, ...]:
-    """The classes of devices that the pods ask for."""
-    found: dict[str, None] = {}
-    for pod in pods:
-        for entry in claims_of(view, pod):
-            for request in entry.claim.spec.requests if entry.claim is not None else ():
-                found.update(dict.fromkeys(exact.class_name for exact in request.alternatives if exact.class_name))
-    return tuple(found)
 
 
 MANY_NODES = 100

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ..objects import ClusterAutoscalerStatus, GroupStatus, MachineDeployment, MachineGroup, MachinePool, MachineSet, Node
 from ..view import ClusterView
 from . import machine_groups
+from .autoscalers import statuses
 from .group_labels import LABELS
 from .labelled import templates_of
 from .node_group import NodeGroup
@@ -21,8 +22,13 @@ _EKS, _EKSCTL = "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name"
 
 
 def status_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
-    """One for each group of the status."""
-    return tuple(_group(view, status, entry) for status in view.all(ClusterAutoscalerStatus) for entry in status.groups if entry.name)
+    """One for each group of the status; of two autoscalers that name the same group, what the newer status says."""
+    found: dict[str, NodeGroup] = {}
+    for status in statuses(view):
+        for entry in status.groups:
+            if entry.name and entry.name not in found:
+                found[entry.name] = _group(view, status, entry)
+    return tuple(found.values())
 
 
 def _group(view: ClusterView, status: ClusterAutoscalerStatus, entry: GroupStatus) -> NodeGroup:

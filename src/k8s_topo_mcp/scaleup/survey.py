@@ -93,14 +93,19 @@ def content(template: NodeTemplate) -> Hashable:
             (entry.driver, unnamed(entry.pool), unnamed(entry.name), entry.generation, entry.slice_count, _published(entry))
             for entry in template.slices
         ),
-        tuple(sorted(repr((pod.containers, pod.init_containers, pod.overhead)) for pod in template.daemons)),
+        tuple(
+            sorted(
+                repr((pod.metadata.labels, pod.namespace, pod.containers, pod.init_containers, pod.overhead)) for pod in template.daemons
+            )
+        ),
         template.devices_known,
+        template.amounts_unknown,
         template.unpredictable,
     )
 
 
 def _published(entry: ResourceSlice) -> str:
-    return repr((entry.devices, entry.shared_counters))
+    return repr((entry.devices, entry.shared_counters, entry.bindings, entry.skip_node_operations))
 
 
 def _kinds(view: ClusterView, pods: Sequence[Pod]) -> tuple[KindOfPod, ...]:

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..dra.node_classes import share_facts
+from ..dra.selectors import share_judgements
 from ..objects import Node, Pod, ResourceSlice
 from ..view import Add
 
@@ -65,7 +67,10 @@ def added(template: NodeTemplate, names: Iterable[str]) -> tuple[Add, ...]:
 def _slice(entry: ResourceSlice, before: str, name: str) -> ResourceSlice:
     metadata = replace(entry.metadata, name=renamed(entry.name, before, name), uid="")
     selection = replace(entry.node_selection, node_name=name)
-    return replace(entry, metadata=metadata, pool=renamed(entry.pool, before, name), node_selection=selection)
+    made = replace(entry, metadata=metadata, pool=renamed(entry.pool, before, name), node_selection=selection)
+    share_judgements(entry, made)
+    share_facts(entry, made)
+    return made
 
 
 def _daemon(pod: Pod, before: str, name: str) -> Pod:

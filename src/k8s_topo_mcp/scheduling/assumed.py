@@ -19,11 +19,16 @@ FEW_NODES = 256
 """Up to so many nodes are judged with the claims of the pools that they see, more with all claims."""
 
 
-class Assumed:
-    """What has been assumed so far, on top of `view`: `count` pods, and `claims`."""
+Infos = dict[tuple[int, ...], tuple[NodeInfo, NodeInfo]]
+"""ids of a node's info and of the pods that were put on it -> that info, and the one with them."""
 
-    def __init__(self, view: ClusterView) -> None:
+
+class Assumed:
+    """What has been assumed so far, on top of `view`: `count` pods, and `claims`. `infos` are kept for others that begin alike."""
+
+    def __init__(self, view: ClusterView, infos: Infos | None = None) -> None:
         self.view = view
+        self._infos: Infos = {} if infos is None else infos
         self.claims: list[ResourceClaim] = []
         self.count = 0
         self._placed: list[Pod] = []
@@ -46,7 +51,7 @@ class Assumed:
 
     def copy(self) -> Assumed:
         """The same state, to go on from apart."""
-        other = Assumed(self.view)
+        other = Assumed(self.view, self._infos)
         other.claims, other.count = list(self.claims), self.count
         other._placed, other._taken = list(self._placed), list(self._taken)
         other._pods = {node: list(pods) for node, pods in self._pods.items()}
@@ -65,7 +70,11 @@ class Assumed:
         pods = self._pods.get(node.name)
         if not pods:
             return known
-        return info_of(node, (*known.pods, *pods), self.view.release)
+        key = (id(known), *map(id, pods))
+        kept = self._infos.get(key)
+        if kept is None:
+            kept = self._infos[key] = known, info_of(node, (*known.pods, *pods), self.view.release)
+        return kept[1]
 
     def problem(self, problem: AllocationProblem, nodes: Sequence[TargetNode]) -> AllocationProblem:
         """The problem as the next pod finds it on these nodes."""

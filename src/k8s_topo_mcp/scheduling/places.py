@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -10,15 +10,20 @@ from ..dra.outcome import Aborted, Unknown
 from ..objects import Node, Pod
 from . import scoring
 from .assumed import Assumed
+from .node_info import NodeInfo
 from .placement import NodePlacement, Placement
 
 Preference = Literal["by score", "by score, reversed", "by name", "by name, reversed"]
 """In which order nodes are taken. The scheduler's is that of its scores; of nodes with equal scores it takes any."""
 
 
+Worth = dict[int, tuple[NodeInfo, int]]
+"""id of a node's info -> that info, and what it is worth to pods of one kind."""
+
+
 class Places:
     """The nodes of one placement on which the pod may fit, kept up to date; nothing opens another. `stale` nodes have to be judged again
-    before anything is asked. `order` is the place of a node's name in the cluster."""
+    before anything is asked. `order` is the place of a node's name in the cluster; `worth` is kept for others of the kind."""
 
     def __init__(
         self,
@@ -28,6 +33,7 @@ class Places:
         prefer: Preference,
         assumed: Assumed,
         order: Callable[[str], int],
+        worth: Worth | None = None,
     ) -> None:
         self._pod = pod
         self.placement = placement
@@ -39,12 +45,23 @@ class Places:
         self._prefer: Preference = prefer
         self._assumed = assumed
         self._order = order
+        self._worth: Worth = {} if worth is None else worth
         self._scores: dict[str, int] = {}
         self._by_score: dict[int, dict[str, None]] = {}
         self._merged: dict[str, NodePlacement] | None = None
         for name, entry in placement.contending.items():
             if nodes is None or name in nodes:
                 self._note(name, entry)
+
+    def copy(self, assumed: Assumed, order: Callable[[str], int]) -> Places:
+        """The same, to go on from in another play."""
+        other = Places.__new__(Places)
+        other._pod, other.placement, other._nodes, other._prefer = self._pod, self.placement, self._nodes, self._prefer
+        other._assumed, other._order, other._worth, other._merged = assumed, order, self._worth, None
+        other.entries, other.stale, other._scores = dict(self.entries), set(self.stale), dict(self._scores)
+        other._errors, other._unknown = set(self._errors), set(self._unknown)
+        other._by_score = {score: dict(names) for score, names in self._by_score.items()}
+        return other
 
     def _note(self, name: str, entry: NodePlacement) -> None:
         self.entries[name] = entry
@@ -67,13 +84,20 @@ class Places:
             case "by name, reversed":
                 return self._order(node.name)
             case "by score":
-                return scoring.of_node(self._assumed.view, self._pod, self._assumed.info(node))
+                return self._of_node(node)
             case "by score, reversed":
-                return -scoring.of_node(self._assumed.view, self._pod, self._assumed.info(node))
+                return -self._of_node(node)
 
-    def update(self, placement: Placement) -> None:
+    def _of_node(self, node: Node) -> int:
+        info = self._assumed.info(node)
+        kept = self._worth.get(id(info))
+        if kept is None:
+            kept = self._worth[id(info)] = info, scoring.of_node(self._assumed.view, self._pod, info)
+        return kept[1]
+
+    def update(self, nodes: Mapping[str, NodePlacement]) -> None:
         """These nodes were judged again."""
-        for name, entry in placement.nodes.items():
+        for name, entry in nodes.items():
             self._note(name, entry)
         self.stale.clear()
         self._merged = None
@@ -89,9 +113,13 @@ class Places:
         return self.entries[min(names, key=self._order)] if names else None
 
     def equally_good(self, pod: Pod | None = None) -> Sequence[str]:
-        """The nodes that come first: several if their scores are equal."""
+        """The nodes that come first: several if their scores are equal. The one that the pod is nominated to, if it fits there, before all
+        others (schedule_one.go, evaluateNominatedNode)."""
         if self.placement.pod_wide or not self._scores:
             return ()
+        nominated = (pod or self._pod).nominated_node_name
+        if nominated in self._scores:
+            return (nominated,)
         if len(self._scores) == 1:
             return tuple(self._scores)
         totals = self._compared(pod or self._pod)

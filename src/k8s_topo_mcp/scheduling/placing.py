@@ -8,18 +8,19 @@ nodes, where devices are seen by several of them, claims are shared, or pods loo
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..dra.outcome import Allocated, Unallocatable
 from ..objects import Node, Pod, ResourceClaim
 from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import claims_of
 from . import scoring
-from .assumed import Assumed
+from .assumed import Assumed, Infos
 from .dynamic_resources import inventory
 from .inter_pod_affinity import Selection, merged
+from .node_info import NodeInfo, node_info
 from .placement import NodePlacement, Placement, place
-from .places import Places, Preference
+from .places import Places, Preference, Worth
 from .pod_signature import relates, shared_claims, signatures
 
 SHARED_CLAIMS_SINCE = 36
@@ -35,30 +36,51 @@ Known = dict[Hashable, Placement]
 """signature -> where such a pod fits as long as nothing is assumed; shared by all that begins with one view."""
 
 
+State = tuple[int, int, tuple[tuple[bool, int], ...]]
+"""a kind of pods; a node's info at the start, by id; what was put there since, in order"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """What is the same however often these pods are placed. `judged`: a kind of pods on a node in one state; `begun`: its places before
+    anything was put anywhere, by kind, placement, nodes and order; `worth`: by kind, what a node gives it."""
+
+    judged: dict[State, tuple[NodeInfo, NodePlacement]] = field(default_factory=dict[State, tuple[NodeInfo, NodePlacement]])
+    begun: dict[tuple[int, int, frozenset[str] | None, Preference], Places] = field(
+        default_factory=dict[tuple[int, int, frozenset[str] | None, Preference], Places]
+    )
+    worth: dict[int, Worth] = field(default_factory=dict[int, Worth])
+    infos: Infos = field(default_factory=dict[tuple[int, ...], tuple[NodeInfo, NodeInfo]])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """By id of a pod: `signatures` say where it may run, `preferences` where it would rather. `shared`: unallocated claims that several of
+    """By id of a pod: `signatures` say where it may run, `numbers` also where it would rather. `shared`: unallocated claims that several of
     the pods name; `related`: whether the place of one decides over those of others; `looking`: ids of pods over which it may."""
 
     signatures: Mapping[int, Hashable]
-    preferences: Mapping[int, Hashable]
+    numbers: Mapping[int, int]
     shared: frozenset[tuple[str, str]]
     related: bool
     looking: frozenset[int]
+    kept: Kept
 
     @classmethod
     def of(cls, view: ClusterView, pods: Sequence[Pod]) -> Kinds:
+        own, preferences = signatures(view, pods), {id(pod): scoring.preferences(view, pod) for pod in pods}
+        numbers: dict[Hashable, int] = {}
         return cls(
-            signatures(view, pods),
-            {id(pod): scoring.preferences(view, pod) for pod in pods},
+            own,
+            {id(pod): numbers.setdefault((own[id(pod)], preferences[id(pod)]), len(numbers)) for pod in pods},
             shared_claims(view, pods),
             any(map(relates, pods)),
             frozenset(id(pod) for pod in pods if relates(pod)) | _kept_away(view, pods),
+            Kept(),
         )
 
-    def of_pod(self, pod: Pod) -> Hashable:
+    def of_pod(self, pod: Pod) -> int:
         """Pods with equal answers can stand in for each other."""
-        return self.signatures[id(pod)], self.preferences[id(pod)]
+        return self.numbers[id(pod)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +92,8 @@ class Mark:
     in_flight: frozenset[tuple[str, str]]
     edits: Mapping[tuple[type, tuple[str, str]], Edit]
     touched: frozenset[str]
-    taken: Mapping[str, tuple[tuple[bool, Hashable], ...]]
+    released: frozenset[str]
+    taken: Mapping[str, tuple[tuple[bool, int], ...]]
     everywhere: bool
     moved: bool
     lucky: bool
@@ -96,17 +119,28 @@ class Placing:
         self.kinds = kinds if kinds is not None else Kinds.of(view, pods)
         self.everywhere = self.lucky = False
         self.judged = 0
-        self.taken: dict[str, list[tuple[bool, Hashable]]] = {}
+        self.taken: dict[str, list[tuple[bool, int]]] = {}
         self.within = None if nodes is None else frozenset(node.name for node in nodes)
         self._prefer: Preference = prefer
-        self._assumed = Assumed(view)
+        self._assumed = Assumed(view, self.kinds.kept.infos)
         self._known = {} if known is None else known
-        self._places: dict[tuple[Hashable, frozenset[str] | None], Places] = {}
+        self._places: dict[tuple[int, frozenset[str] | None], Places] = {}
         self._looking = frozenset(self.kinds.of_pod(pod) for pod in pods if id(pod) in self.kinds.looking)
         self._moved = False
         self._in_flight: set[tuple[str, str]] = set()
         self._edits: dict[tuple[type, tuple[str, str]], Edit] = {}
         self._touched: set[str] = set()
+        self._released: set[str] = set()
+
+    @property
+    def one_kind(self) -> bool:
+        """Whether all pods are the same to every node."""
+        return len(set(self.kinds.signatures.values())) <= 1
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether pods of one kind may get more or fewer places, depending on which nodes are filled first."""
+        return bool(self.kinds.related or self.kinds.shared or self.everywhere or self.lucky)
 
     def places(self, pod: Pod) -> Places:
         """Where the pod fits in the present state."""
@@ -115,14 +149,48 @@ class Placing:
         places = self._places.get(key)
         if places is None:
             placement = self._first_look(pod, only)
-            places = self._places[key] = Places(placement, pod, only, self._prefer, self._assumed, self._order)
+            places = self._places[key] = self._begin(pod, placement, only)
             if not self.everywhere and not (self._moved and key[0] in self._looking):
                 places.stale |= self._touched & places.entries.keys()
+                places.stale |= self._released & placement.nodes.keys()
         if places.stale:
-            again = tuple(places.entries[name].node for name in sorted(places.stale))
+            again = tuple(places.placement.nodes[name].node for name in sorted(places.stale) if only is None or name in only)
             self.judged += len(again)
-            places.update(place(self.view, self.current(pod), again, self._assumed))
+            places.update(self._judge(pod, again))
         return places
+
+    def _begin(self, pod: Pod, placement: Placement, only: frozenset[str] | None) -> Places:
+        """Its places by that placement: as they were the last time, if it is that of the start."""
+        number = self.kinds.of_pod(pod)
+        worth = self.kinds.kept.worth.setdefault(number, {})
+        if placement is not self._known.get(self.kinds.signatures[id(pod)]):
+            return Places(placement, pod, only, self._prefer, self._assumed, self._order, worth)
+        key = (number, id(placement), only, self._prefer)
+        begun = self.kinds.kept.begun.get(key)
+        if begun is None:
+            nothing = Assumed(self.start, self.kinds.kept.infos)
+            begun = self.kinds.kept.begun[key] = Places(placement, pod, only, self._prefer, nothing, self._order, worth)
+        return begun.copy(self._assumed, self._order)
+
+    def _judge(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, NodePlacement]:
+        """The pod on these nodes now. As long as nothing but the node itself decides, that is known of each state that it was in before."""
+        if self.everywhere or self.view is not self.start:
+            return place(self.view, self.current(pod), tuple(nodes), self._assumed).nodes
+        kept, found = self.kinds.kept.judged, dict[str, NodePlacement]()
+        states = {node.name: self._state(pod, node) for node in nodes}
+        for name, (state, _) in states.items():
+            if state in kept:
+                found[name] = kept[state][1]
+        others = tuple(node for node in nodes if node.name not in found)
+        for name, entry in place(self.view, self.current(pod), others, self._assumed).nodes.items() if others else ():
+            state, info = states[name]
+            kept[state] = info, entry
+            found[name] = entry
+        return found
+
+    def _state(self, pod: Pod, node: Node) -> tuple[State, NodeInfo]:
+        info = node_info(self.start, node)
+        return (self.kinds.of_pod(pod), id(info), tuple(self.taken.get(node.name, ()))), info
 
     def _order(self, name: str) -> int:
         return self._numbers()[name]
@@ -132,11 +200,13 @@ class Placing:
 
     def _first_look(self, pod: Pod, only: frozenset[str] | None) -> Placement:
         """The pod on all nodes: as they were at the start, as long as what was taken since touches single nodes only."""
+        signature = self.kinds.signatures[id(pod)]
         if self.everywhere:
-            nodes = None if only is None else tuple(node for node in self.view.all(Node) if node.name in only)
+            known = self._known.get(signature)
+            names = (frozenset(known.nodes) if only is None else only & known.nodes.keys()) if known is not None else only
+            nodes = None if names is None else tuple(node for node in self.view.all(Node) if node.name in names)
             self.judged += self.view.count(Node) if nodes is None else len(nodes)
             return place(self.view, self.current(pod), nodes, self._assumed)
-        signature = self.kinds.signatures[id(pod)]
         if signature not in self._known:
             self.judged += self.start.count(Node)
             self._known[signature] = place(self.start, pod)
@@ -144,7 +214,11 @@ class Placing:
         if not self._moved or id(pod) not in self.kinds.looking or known.pod_wide:
             return known
         # Where others are decides: only nodes that refuse it for good needn't be asked again.
-        open_still = tuple(entry.node for name, entry in known.nodes.items() if (only is None or name in only) and not lasts(entry))
+        open_still = tuple(
+            entry.node
+            for name, entry in known.nodes.items()
+            if (only is None or name in only) and (not lasts(entry) or name in self._released)
+        )
         self.judged += len(open_still)
         now = place(self.view, self.current(pod), open_still, self._assumed)
         return replace(now, nodes={**known.nodes, **now.nodes})
@@ -167,6 +241,8 @@ class Placing:
             new.append(Replace(replace(self.current(pod), node_name=node)))
         else:
             self._assumed.take_node(pod, node)
+        if pod.nominated_node_name:
+            self._release(pod)
         if isinstance(here.outcome, Allocated):
             self.lucky |= here.outcome.order_dependent
             claims = _allocated(self.view, pod, placement, here.node, here.outcome)
@@ -185,6 +261,14 @@ class Placing:
             if node in places.entries:
                 places.stale.add(node)
         self.taken.setdefault(node, []).append((bool(claims), self.kinds.of_pod(pod)))
+
+    def _release(self, pod: Pod) -> None:
+        """Once the pod is assumed it isn't nominated any more (scheduler.go, assume): its room there is open to all again."""
+        self._released.add(pod.nominated_node_name)
+        self.view = self._assumed.view = self.view.with_edits(Replace(replace(self.current(pod), nominated_node_name="")))
+        for places in self._places.values():
+            if pod.nominated_node_name in places.placement.nodes:
+                places.stale.add(pod.nominated_node_name)
 
     def _hold(self, claim: ResourceClaim, node: str) -> list[Edit]:
         """The claim holds its devices; if others than this node see them, everything has to be judged again."""
@@ -212,6 +296,7 @@ class Placing:
             frozenset(self._in_flight),
             dict(self._edits),
             frozenset(self._touched),
+            frozenset(self._released),
             {node: tuple(kinds) for node, kinds in self.taken.items()},
             self.everywhere,
             self._moved,
@@ -224,7 +309,8 @@ class Placing:
             return
         self._assumed = mark.assumed.copy()
         self.view = mark.view
-        self._in_flight, self._edits, self._touched = set(mark.in_flight), dict(mark.edits), set(mark.touched)
+        self._in_flight, self._edits = set(mark.in_flight), dict(mark.edits)
+        self._touched, self._released = set(mark.touched), set(mark.released)
         self.taken = {node: list(kinds) for node, kinds in mark.taken.items()}
         self.everywhere, self._moved, self.lucky = mark.everywhere, mark.moved, mark.lucky
         self._places.clear()
@@ -272,12 +358,17 @@ def _allocated(view: ClusterView, pod: Pod, placement: Placement, node: Node, ou
     """The pod's own claims with what they get. The placement may be that of another pod that asks the same."""
     problem = placement.devices.problem_on(node)
     assert problem is not None
-    own = [entry.claim for entry in claims_of(view, pod) if entry.needed and entry.claim is not None and entry.claim.allocation is None]
+    own = unallocated(view, pod)
     found: list[ResourceClaim] = []
     for number, (asked, allocation) in enumerate(zip(problem.claims, outcome.allocations, strict=True)):
         claim = own[number] if number < len(own) else _made_for(pod, asked)
         found.append(replace(claim, allocation=allocation))
     return found
+
+
+def unallocated(view: ClusterView, pod: Pod) -> list[ResourceClaim]:
+    """The pod's claims that are to be allocated: the first ones of its problem, before what the scheduler makes for it."""
+    return [entry.claim for entry in claims_of(view, pod) if entry.needed and entry.claim is not None and entry.claim.allocation is None]
 
 
 def _made_for(pod: Pod, claim: ResourceClaim) -> ResourceClaim:

@@ -80,8 +80,6 @@ def attempt(placing: Placing, gang: Gang, waiting: Sequence[Pod]) -> Attempt:
         placed.append((pod, here.node.name))
         first = first or places.placement
         placing.take(pod, here, places.placement)
-    kinds = placing.kinds
-    same = len({kinds.signatures[id(pod)] for pod in waiting}) <= 1
     return Attempt(
         placed=tuple(placed),
         failed=tuple(failed),
@@ -90,7 +88,7 @@ def attempt(placing: Placing, gang: Gang, waiting: Sequence[Pod]) -> Attempt:
         starts=ended is None and scheduled > 0 and can_start(gang, scheduled),
         ended=ended,
         too_large=placing.judged - begun > MAX_JUDGED,
-        independent=same and not (kinds.related or kinds.shared or placing.everywhere or placing.lucky),
+        independent=len({placing.kinds.signatures[id(pod)] for pod in waiting}) <= 1 and not placing.order_matters,
         edits=placing.edits(placed),
         first=first,
     )

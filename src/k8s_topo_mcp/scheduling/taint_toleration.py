@@ -16,7 +16,7 @@ from .node_info import NodeInfo
 
 REASON = "node(s) had untolerated taint(s)"
 BLOCKING = frozenset({"NoSchedule", "NoExecute"})
-_CANONICAL = re.compile(r"0|-?[1-9][0-9]*")
+_CANONICAL = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 def _tolerates(toleration: Toleration, taint: Taint, comparison: bool) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, cast
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Blocker, Part, Subject
 
 MOST_NODES = 64
 """New nodes of one template that are imagined at most."""
 
-_COUNTED = re.compile(r"\s*(?:(?P<before>\d+)\s*(?:[x×]\s*|\s))?(?P<name>\S+?)(?:\s*[=:]\s*(?P<after>\d+))?\s*\Z")
+_COUNTED = re.compile(r"\s*(?:(?P<before>[0-9]{1,6})\s*(?:[x×]\s+|\s))?(?P<name>\S+?)(?:\s*[=:]\s*(?P<after>[0-9]{1,6}))?\s*\Z")
 
 
 class Addition(Part):
@@ -21,6 +21,12 @@ class Addition(Part):
     shape: str = ""
     group: str = ""
     count: int = Field(default=1, ge=1, le=MOST_NODES)
+
+    @model_validator(mode="after")
+    def _one_name(self) -> Addition:
+        if bool(self.shape) == bool(self.group):
+            raise ValueError('add: give each entry one of shape and group, as {"shape": "p5.48xlarge", "count": 2}')
+        return self
 
     @property
     def name(self) -> str:
@@ -60,13 +66,17 @@ def _entry(entry: Any) -> Any:
 
 
 class Asked(Part):
-    """The pods: how many, of which group with which minimum, and what one of each kind asks for."""
+    """The pods: how many, of which group with which minimum, and what one of each kind asks for. `held` before scheduling and therefore not
+    judged; `lifted`: held too, but asked for by name, and judged as if not. `without_devices`: so many aren't judged by an audit."""
 
     pods: int
     group: str | None = None
     min_count: int | None = None
     what: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    lifted: tuple[str, ...] = ()
+    of_manifest: bool | None = None
+    without_devices: int | None = None
 
 
 class Now(Part):
@@ -79,11 +89,12 @@ class Now(Part):
 
 class Counts(Part):
     """How many nodes of a kind it takes: with fewer than `at_least` there is no way at all; with `sure` the scheduler places all. `tie`: it
-    takes one of several nodes at random on the way."""
+    takes one of several nodes at random on the way; `ways`: so many ways through that were played, where these aren't all."""
 
     at_least: int | None = None
     sure: int | None = None
     tie: bool | None = None
+    ways: int | None = None
     why: str | None = None
 
 
@@ -102,12 +113,15 @@ class Added(Part):
 
 
 class NotStarting(Part):
-    """Pods that don't start although the nodes are there, and why; `on` is the kind of node that refuses them, none: others were first."""
+    """Pods that don't start although the nodes are there, and why; `on` is the kind of node that refuses them, even empty; none: all nodes
+    do, with the other pods on theirs. `held`: they don't come up at all. `fit`: of their group so many find a place at once, too few."""
 
     pods: int
     example: str
     on: str | None = None
     blocker: Blocker | None = None
+    fit: int | None = None
+    held: bool | None = None
     why: str | None = None
 
 
@@ -149,11 +163,12 @@ class Scaler(Part):
 
 class WishRow(Part):
     """Pods that wait and ask for the same devices: with so many nodes of which group they start, and whether an autoscaler can make these
-    nodes at all: `ready` groups, or what is `missing` for good at the group that comes closest."""
+    nodes at all: `ready` groups, or what is `missing` for good at the group that comes closest. `fits_now`: such a pod needs no new one."""
 
     what: str
     pods: int
     example: str
+    fits_now: bool | None = None
     would_do: tuple[WouldDo, ...] = ()
     why: str | None = None
     ready: tuple[str, ...] = ()
@@ -163,32 +178,39 @@ class WishRow(Part):
 
 class Gap(Part):
     """A gang in the hands of an autoscaler that looks at one pod at a time: nodes it would add, members that would still wait, what stands
-    idle until then; `atomic`: how many nodes at once would start it."""
+    idle until then; `atomic`: how many nodes at once would start it. `unknown`: why none of that is known."""
 
     group: str
     nodes_of: str
-    added: int
-    starts: bool
-    still_wait: int
+    added: int | None = None
+    starts: bool | None = None
+    still_wait: int | None = None
     idle: str | None = None
     atomic: Counts | None = None
     avoided: bool | None = None
+    unknown: str | None = None
 
 
 class Output(Answer):
-    """`not_starting`, `would_do`, `no_use` are of nodes asked for, or of all known groups. The audit of a whole cluster has `wishes`, and
-    `requests`: ProvisioningRequests and CapacityBuffers that lack what they ask for."""
+    """`start`: so many pods start with the nodes asked for. `would_do`: nodes that start all pods, and `also` others; `no_use`: kinds of
+    nodes that don't in any number; `not_known`: kinds of which that can't be told, with why. The audit of a whole cluster has `wishes`, a
+    page of all `kinds` of them, and `requests`: ProvisioningRequests and CapacityBuffers that lack what they ask for."""
 
     verdict: str
     subject: Subject | None = None
     asked: Asked
     now: Now | None = None
+    start: int | None = None
     added: tuple[Added, ...] = ()
     not_starting: tuple[NotStarting, ...] = ()
+    more_not_starting: int | None = None
     would_do: tuple[WouldDo, ...] = ()
+    also: tuple[str, ...] = ()
     no_use: tuple[str, ...] = ()
+    not_known: tuple[str, ...] = ()
     gap: Gap | None = None
     wishes: tuple[WishRow, ...] = ()
+    kinds: int | None = None
     groups: int | None = None
     requests: tuple[ObstacleRow, ...] = ()
     autoscalers: tuple[Scaler, ...] = ()

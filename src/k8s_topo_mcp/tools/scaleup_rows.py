@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from k8s_topo_mcp.diagnosis.cause import find_cause
 from k8s_topo_mcp.diagnosis.scaling import Option
 from k8s_topo_mcp.objects import Pod
-from k8s_topo_mcp.rendering import clean
+from k8s_topo_mcp.rendering import clean, plural
 from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
-from k8s_topo_mcp.scaleup.audit import Readiness, readiness, serving
+from k8s_topo_mcp.scaleup.audit import in_groups, serving
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
-from k8s_topo_mcp.scaleup.autoscalers import autoscalers
+from k8s_topo_mcp.scaleup.autoscalers import autoscalers, serving_requests
 from k8s_topo_mcp.scaleup.demand import DeviceDemand
 from k8s_topo_mcp.scaleup.fit import fits_of
 from k8s_topo_mcp.scaleup.gang_gap import gang_gap
@@ -21,7 +21,9 @@ from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
 from k8s_topo_mcp.scaleup.passing_over import Passed
 from k8s_topo_mcp.scaleup.survey import Surveyed, survey
+from k8s_topo_mcp.scaleup.template import NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang
+from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.tools import scaleup_text, wording
 from k8s_topo_mcp.tools.scaleup_models import Counts, Gap, ObstacleRow, Scaler, WishRow, WouldDo
 from k8s_topo_mcp.view import ClusterView
@@ -30,36 +32,38 @@ OBSTACLES = 3
 """Obstacles that are told of one group, in order."""
 
 
-def counts(found: NodeCounts, pods: int) -> Counts:
-    """How many nodes it takes for so many pods: if not one for each is enough, no number is."""
-    if found.least is not None and found.least > pods:
-        return Counts(why="no number of them is enough")
-    if found.nowhere:
-        why = f"no number of them: {clean(found.nowhere[0].full_name, 120)} fits on none"
-    elif found.scheduler is None:
-        why = clean(found.unknown, 160) or f"not with up to {found.tried}"
-    else:
+def counts(found: NodeCounts) -> Counts:
+    """How many nodes it takes."""
+    if found.scheduler is not None:
         why = ""
-    return Counts(at_least=found.least, sure=found.scheduler, tie=found.tie or None, why=why or None)
+    elif found.nowhere:
+        why = f"no number of them: {clean(found.nowhere[0].full_name, 120)} fits on none"
+    elif found.least is None:
+        why = "no number of them is enough"
+    elif found.undecided:
+        why = f"not known of {plural(len(found.undecided), 'pod')}: {clean(found.unknown, 160)}"
+    else:
+        why = clean(found.unknown, 160) or f"not with up to {found.tried}"
+    some = None if found.all_ways or found.scheduler is None else found.ways
+    return Counts(at_least=found.least, sure=found.scheduler, tie=found.tie or None, ways=some, why=why or None)
 
 
 def _group(group: NodeGroup, template: str) -> str:
     return group.kind if group.name == template else f"{group.kind} {group.name}"
 
 
-def would_do(entry: Option, pods: int) -> WouldDo:
-    """One kind of node that starts all of so many pods."""
+def would_do(entry: Option) -> WouldDo:
+    """One kind of node that starts all pods."""
     change = entry.change
-    left = entry.simulation.left_over[0] if entry.simulation is not None and entry.simulation.left_over else None
     return WouldDo(
         name=clean(entry.template.name, 80),
         group=clean(_group(entry.group, entry.template.name), 120) if entry.group is not None else None,
-        needed=counts(entry.counts, pods),
+        needed=counts(entry.counts),
         change=clean(change.text, 200) if change is not None else None,
         object=wording.named(change.about) if change is not None else None,
         field=(change.field or None) if change is not None else None,
         apply=clean(change.apply, 240) if change is not None else None,
-        left_over=(scaleup_text.left_over(left) or None) if left is not None else None,
+        left_over=(scaleup_text.left_over(entry.left_over) or None) if entry.left_over is not None else None,
     )
 
 
@@ -79,8 +83,7 @@ def obstacle(entry: Obstacle | Passed) -> ObstacleRow:
 def requests(view: ClusterView) -> tuple[ObstacleRow, ...]:
     """ProvisioningRequests and CapacityBuffers that don't have what they ask for, and why."""
     known = autoscalers(view)
-    serving = next((entry.settings for entry in known if entry.kind == "Cluster Autoscaler"), None)
-    standings = (*provisioning_requests.standings(view, serving), *capacity_buffers.standings(view, known))
+    standings = (*provisioning_requests.standings(view, serving_requests(view)), *capacity_buffers.standings(view, known))
     return tuple(obstacle(entry.unmet) for entry in standings if entry.unmet is not None)
 
 
@@ -120,12 +123,12 @@ def _scaler(found: Autoscaler) -> Scaler:
     )
 
 
-def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
-    """The gang with an autoscaler that judges each pod by itself."""
-    if not group.templates:
-        return None
+def gap(view: ClusterView, gang: Gang, group: NodeGroup, template: NodeTemplate) -> Gap:
+    """The gang with an autoscaler that judges each pod by itself, and adds nodes of that kind."""
     limit = None if group.max_size is None or group.size is None else max(0, group.max_size - group.size)
-    found = gang_gap(view, gang, group.templates[0], limit)
+    found = gang_gap(view, gang, template, limit)
+    if found.unknown:
+        return Gap(group=clean(f"{gang.ref.kind} {gang.name}", 120), nodes_of=clean(group.name, 80), unknown=clean(found.unknown, 200))
     return Gap(
         group=clean(f"{gang.ref.kind} {gang.name}", 120),
         nodes_of=clean(group.name, 80),
@@ -133,27 +136,25 @@ def gap(view: ClusterView, gang: Gang, group: NodeGroup) -> Gap | None:
         starts=found.starts,
         still_wait=found.waiting,
         idle=(scaleup_text.left_over(found.idle) or None) if found.added and not found.starts else None,
-        atomic=counts(found.atomic, found.placeable + found.waiting + found.bound),
+        atomic=counts(found.atomic),
         avoided=found.avoided,
     )
 
 
 def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], groups: Sequence[NodeGroup]) -> WishRow:
     """Pods that ask alike: which groups' nodes take them, and who could make these. Each kind of node is judged empty, by itself."""
+    if place(view, pods[0]).fitting:
+        return WishRow(what=clean(str(wish), 120), pods=len(pods), example=clean(pods[0].full_name, 120), fits_now=True)
     owners = [(group, template) for group in groups for template in group.templates]
     found = survey(view, pods, [template for _, template in owners])
     taking = [(entry.at_least, group, entry) for (group, _), entry in zip(owners, found, strict=True) if entry.pods("fits")]
     taking.sort(key=lambda row: row[0])
     known = autoscalers(view)
-    ready: list[str] = []
-    nearest: Readiness | None = None
-    for group in dict.fromkeys([group for _, group, _ in taking] or groups):
-        entry = readiness(view, wish, pods, group, serving(view, group, known), lambda group, pods: fits_of(view, group, pods))
-        if entry.ready == "yes":
-            ready.append(group.name)
-        if nearest is None or len(entry.missing) < len(nearest.missing):
-            nearest = entry
-    lacking = bool(known) and nearest is not None and not ready
+    could = tuple(dict.fromkeys([group for _, group, _ in taking] or groups))
+    judged = in_groups(view, wish, pods, could, known, lambda group, pods: fits_of(view, group, pods))
+    ready = [entry.group.name for entry in judged if entry.ready == "yes" and entry.group is not None]
+    nearest = min(judged, key=lambda entry: len(entry.missing))
+    lacking = bool(known) and not ready
     return WishRow(
         what=clean(str(wish), 120),
         pods=len(pods),
@@ -168,8 +169,8 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
         ),
         why=None if taking else _why(view, found),
         ready=tuple(clean(name, 80) for name in ready[:4]),
-        missing_at=clean(nearest.group.name, 80) if nearest is not None and nearest.group is not None and lacking else None,
-        missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if nearest is not None and lacking else (),
+        missing_at=clean(nearest.group.name, 80) if nearest.group is not None and lacking else None,
+        missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if lacking else (),
     )
 
 

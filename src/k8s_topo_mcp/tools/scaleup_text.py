@@ -54,6 +54,8 @@ def text(output: Output) -> str:
     asked = output.asked
     if asked.pods or asked.held:
         held = f" · held before scheduling, not judged: {', '.join(asked.held)}" if asked.held else ""
+        held += f" · held before scheduling now, judged as if not: {', '.join(asked.lifted)}" if asked.lifted else ""
+        held += f" · {asked.without_devices} ask for no devices, not judged" if asked.without_devices else ""
         what = asked.what if output.verdict != "audit" else ()
         block.row("asked", f"{_who(output)}{f': {what[0]}' if what else ''}{held}", *what[1:])
     now = output.now
@@ -63,12 +65,17 @@ def text(output: Output) -> str:
     for added in output.added:
         block.row(f"+{added.count} {added.name}", *_of_added(added))
     for entry in output.not_starting:
-        _refusal(block, entry)
+        _refusal(block, entry, output)
+    if output.more_not_starting:
+        block.row("lacks", f"{plural(output.more_not_starting, 'pod')} more, refused otherwise")
     for row in output.wishes:
         block.row(f"{row.pods} pods" if row.pods > 1 else "1 pod", *_wish(row))
     block.section("what would do (each simulated)", [_option(entry, output.asked.pods > 1) for entry in output.would_do])
+    if output.also:
+        block.row("also", fold(output.also))
     if output.no_use:
-        block.row("no use", f"{fold(output.no_use)} (simulated)")
+        block.row("no use", f"{fold(output.no_use)} (no number of one of these starts {'all' if asked.pods > 1 else 'it'})")
+    block.row("not known", *output.not_known)
     if output.gap is not None:
         block.row("gang", *_gap(output.gap))
     block.row("requests", *(f"{row.object}: {row.what}{_sure(row)}{_remedy(row)}" for row in output.requests))
@@ -88,38 +95,49 @@ def text(output: Output) -> str:
 
 def headline(output: Output) -> str:
     """Whether the pods start, with which nodes; if not, the first reason."""
-    asked, now = output.asked, output.now
+    asked = output.asked
     nodes = " and ".join(f"{added.count} more {added.name}" + (f" ({added.devices})" if added.devices else "") for added in output.added)
-    start = sum(added.starts for added in output.added) + (now.start if now is not None else 0)
     match output.verdict:
         case "audit":
-            kinds, groups = plural(len(output.wishes), "kind"), plural(output.groups or 0, "known group")
-            start = sum(bool(row.would_do) for row in output.wishes)
-            can = sum(bool(row.would_do and row.ready) for row in output.wishes)
-            made = f"an autoscaler can make the nodes for {can}" if output.autoscalers else "no autoscaler is seen here"
-            return f"{asked.pods} pods wait. Of {kinds} of them {groups} would start {start}; {made}."
+            return _audited(output)
         case "nothing waits":
             return "No pod waits for a node, so no new node would start one."
         case "fits now":
             fit = "it fits" if asked.pods == 1 else f"all {asked.pods} fit"
-            return f"No new node is needed for {_who(output)}: {fit} on the nodes there are."
+            return f"No new node is needed for {_who(output)}: {fit} on the nodes there are{_once_lifted(output)}."
         case "starts":
-            fewest = _fewest(output)
-            return f"Yes: with {nodes} {_all(output)}.{fewest}"
+            return f"Yes: with {nodes} {_all(output)}{_once_lifted(output)}.{_fewest(output)}"
+        case "new nodes would do":
+            first = next(entry for entry in output.would_do if entry.change is None)
+            return f"Yes: {first.needed.sure} × {first.name} would start {_who(output)}{_once_lifted(output)}."
         case "unknown":
-            why = next((entry.why for entry in output.not_starting if entry.why), None) or "not everything that decides is known"
+            said = (*(entry.why for entry in output.not_starting), *output.not_known)
+            why = next((text for text in said if text), "not everything that decides is known")
             return f"Unknown{f' with {nodes}' if nodes else ''}: {why}."
         case _:
-            return f"{_no(output, nodes, start)}{_because(output)}"
+            return f"{_no(output, nodes)}{_because(output)}"
 
 
-def _no(output: Output, nodes: str, start: int) -> str:
-    who, several = _who(output), output.asked.pods > 1
+def _audited(output: Output) -> str:
+    """The whole queue in a sentence; of the kinds of pods those on this page."""
+    kinds = output.kinds or 0
+    shown = plural(kinds, "kind") if len(output.wishes) == kinds else f"the {len(output.wishes)} shown of {kinds} kinds"
+    now = sum(bool(row.fits_now) for row in output.wishes)
+    start = sum(bool(row.would_do) for row in output.wishes)
+    can = sum(bool(row.would_do and row.ready) for row in output.wishes)
+    made = f"an autoscaler can make the nodes for {can}" if output.autoscalers else "no autoscaler is seen here"
+    fit = f"{now} {'fits' if now == 1 else 'fit'} on nodes there are, " if now else ""
+    return f"{output.asked.pods} pods wait. Of {shown} {fit}{plural(output.groups or 0, 'known group')} would start {start}; {made}."
+
+
+def _once_lifted(output: Output) -> str:
+    return f", once it is no longer held ({', '.join(output.asked.lifted)})" if output.asked.lifted else ""
+
+
+def _no(output: Output, nodes: str) -> str:
+    who, several, start = _who(output), output.asked.pods > 1, output.start or 0
     if not output.added:
-        first = next((entry for entry in output.would_do if entry.change is None), None)
-        if first is None:
-            return f"No node group that is known would start {who}."
-        return f"Yes: {first.needed.sure} × {first.name} would start {who}."
+        return f"No node group that is known would start {who}."
     if output.verdict == "starts in part":
         return f"In part: with {nodes} {start} of {who} {'start' if start != 1 else 'starts'}."
     return f"No: with {nodes} {f'{start} of {who} would start' if several else f'{who} would not start'}."
@@ -131,8 +149,13 @@ def _because(output: Output) -> str:
     entry = next((entry for entry in output.not_starting if entry.blocker is not None), None)
     if entry is None or entry.blocker is None:
         return ""
-    where = f"A {entry.on} doesn't take it" if entry.on else "The others don't fit"
+    where = f"A {entry.on} doesn't take it" if entry.on else _at_once(entry, output) or "The others don't fit"
     return f" {where}: it wants {entry.blocker.expected}; {entry.blocker.actual}."
+
+
+def _at_once(entry: NotStarting, output: Output) -> str:
+    """How many members of a group find a place at once."""
+    return f"{entry.fit} of {output.asked.pods} fit at once, the next doesn't" if entry.fit else ""
 
 
 def _fewest(output: Output) -> str:
@@ -155,6 +178,8 @@ def _who(output: Output) -> str:
     if subject is not None:
         name = f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
         return f"{subject.kind} {name}" if asked.pods == 1 else f"{asked.pods} pods of {subject.kind} {name}"
+    if asked.of_manifest:
+        return f"{plural(asked.pods, 'pod')} of the manifest"
     return plural(asked.pods, "pod") + (" that wait" if asked.pods != 1 else " that waits")
 
 
@@ -183,17 +208,22 @@ def counted(counts: Counts) -> str:
         least = f"at least {counts.at_least}; " if counts.at_least else ""
         return f"{least}{counts.why or 'how many is not known'}"
     fewest = "with fewer there is no way" if counts.at_least == counts.sure else f"with fewer than {counts.at_least} there is no way"
-    tie = "; the scheduler picks one of several nodes at random on the way, each way was played" if counts.tie else ""
+    played = f"{counts.ways} ways were played, not all" if counts.ways else "each way was played"
+    tie = f"; the scheduler picks one of several nodes at random on the way, {played}" if counts.tie else ""
     return f"{counts.sure} ({fewest}{tie})"
 
 
-def _refusal(block: Block, entry: NotStarting) -> None:
+def _refusal(block: Block, entry: NotStarting, output: Output) -> None:
     blocker = entry.blocker
     who = f"{plural(entry.pods, 'pod')} like {entry.example}" if entry.pods > 1 else entry.example
     if blocker is None:
-        block.row("lacks", f"{who}: {entry.why or 'others are first'}")
+        block.row("lacks", f"{who}: {entry.why}")
         return
-    where = f"on a new {entry.on}" if entry.on else "after the others"
+    where = f"on a new {entry.on}" if entry.on else "after the others" if (output.start or 0) or entry.fit else "on the nodes there are"
+    if entry.held:
+        where = "before scheduling"
+    elif entry.fit:
+        where = f"with {entry.fit} of its group in place"
     about = " ".join(part for part in (blocker.code, f" {blocker.object}" if blocker.object else "", blocker.field or "") if part)
     block.row("blocker", f"{about} · {who}, {where}", *([blocker.source] if blocker.source else []))
     blocker_facts(block, blocker)
@@ -220,10 +250,11 @@ def _wish(row: WishRow) -> list[str]:
         "; ".join(": ".join(_option(entry, row.pods > 1)) for entry in row.would_do)
         or f"no known group starts them{f': {row.why}' if row.why else ''}"
     )
-    lines = [f"like {row.example} · {row.what}", do]
+    lines = [f"like {row.example} · {row.what}", "fits on the nodes there are" if row.fits_now else do]
     if row.ready:
         lines.append(f"an autoscaler can make nodes of {', '.join(row.ready)}")
-    lines += [f"missing at {row.missing_at}: {entry.what}{_sure(entry)}{_remedy(entry)}" for entry in row.missing]
+    where = f"missing at {row.missing_at}" if row.missing_at else "missing"
+    lines += [f"{where}: {entry.what}{_sure(entry)}{_remedy(entry)}" for entry in row.missing]
     return lines
 
 
@@ -236,6 +267,8 @@ def _remedy(row: ObstacleRow) -> str:
 
 
 def _gap(gap: Gap) -> list[str]:
+    if gap.unknown:
+        return [f"what an autoscaler that looks at one pod at a time adds for {gap.group} isn't known: {gap.unknown}"]
     then = "and the group starts" if gap.starts else f"{gap.still_wait} members still wait" + (f"; {gap.idle}" if gap.idle else "")
     lines = [f"an autoscaler that looks at one pod at a time adds {gap.added} × {gap.nodes_of} for {gap.group}: {then}"]
     if gap.atomic is not None and gap.avoided:

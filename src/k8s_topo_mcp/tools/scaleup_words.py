@@ -118,8 +118,6 @@ def _nodes(found: Finding) -> tuple[str, str]:
             return f"{value('taint')} declared by {value('setting')}", f"it isn't, and {value('nodes')} nodes of the group have it"
         case "VOLUME_ELSEWHERE":
             return f"a node with {value('key')} {value('wanted')} for volume claim {value('claim')}", f"new ones are in {value('found')}"
-        case "LABEL_NOT_PREDICTABLE":
-            return f"the value of {value('keys')} on a new node", "it is known only once the node is there"
         case "FIT_UNKNOWN":
             return f"the pods on a new node of {value('template')}", f"it can't be told: {quoted(value('why'), 140)}"
         case _:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from k8s_topo_mcp.diagnosis.pending import held_before
 from k8s_topo_mcp.diagnosis.proposals import read
 from k8s_topo_mcp.diagnosis.proposed_pods import propose_pods
+from k8s_topo_mcp.diagnosis.report import Cause
 from k8s_topo_mcp.diagnosis.scaling import Refused, Scaling, scaling
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError, plain, yaml_items
 from k8s_topo_mcp.objects import DecodeError, Json, ObjectRef, Pod
@@ -18,15 +19,16 @@ from k8s_topo_mcp.scaleup import shapes
 from k8s_topo_mcp.scaleup.audit import wishes
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups, shape_group
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.survey import survey
 from k8s_topo_mcp.scaleup.template import HOSTNAME, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import paging, scaleup_rows, scaleup_text, wording
+from k8s_topo_mcp.tools import namespaces, paging, scaleup_rows, scaleup_text, wording
 from k8s_topo_mcp.tools.claim_feasibility import asks, clean_lines
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import Subject
-from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Input, NotStarting, Now, Output
+from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Gap, Input, NotStarting, Now, Output
 from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of, pending_pods
@@ -43,28 +45,33 @@ ROWS, MANY_ROWS = 3, 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """The pods to judge in the view in which they are; `gang` if they are the members of one."""
+    """The pods to judge in the view in which they are; `gang` if they are the members of one. `held` before scheduling are others, `lifted`
+    what holds these."""
 
     view: ClusterView
     pods: tuple[Pod, ...]
     subject: ObjectRef | None
     gang: Gang | None
     held: tuple[str, ...]
+    lifted: tuple[str, ...]
     notes: tuple[str, ...]
 
 
 def answer(view: ClusterView, question: Input) -> Output:
     """Imagine the nodes, play the scheduler's queue, and say what starts."""
     asked = _asked(view, question)
-    given = _given_groups(view, question)
+    given = _given_groups(asked.view, question)
     groups = (*given, *node_groups(asked.view))
     chosen = [(_group(asked.view, given, entry.name), entry.count) for entry in question.add]
     if not chosen and not question.pods and question.manifest is None and len(asked.pods) > 1 and asked.gang is None:
         return _audit(view, question, asked, groups)
-    additions = [(group.templates[0], count) for group, count in chosen]
+    if question.cursor is not None:
+        raise ToolInputError("simulate_scaleup: a cursor goes on with the list of all that waits: give it without add, pods and manifest.")
+    kinds = [_kind_of(asked.view, group, asked.pods) for group, _ in chosen]
+    additions = [(template, count) for template, (_, count) in zip(kinds, chosen, strict=True)]
     others = [(template, group) for group in groups for template in group.templates]
     if any(group.kind == "shape" for group, _ in chosen):
-        named = {group.name for group in groups}
+        named = {group.name for group in (*groups, *(group for group, _ in chosen))}
         others += [(_of_catalogue(asked.view, name), None) for name in shapes.names() if name not in named]
     found = scaling(asked.view, asked.pods, additions, others)
     tried = (
@@ -72,14 +79,35 @@ def answer(view: ClusterView, question: Input) -> Output:
         or list(dict.fromkeys(option.group for option in found.options if option.group is not None))
         or list(groups)
     )
-    output = _output(view, question, asked, found)
+    notes = [note for template, (group, _) in zip(kinds, chosen, strict=True) if (note := _of_several(group, template))]
+    output = _output(view, question, replace(asked, notes=(*asked.notes, *notes)), found)
     lacking = [outcome.pod for outcome in found.simulation.outcomes if outcome.verdict != "starts now"]
     return output.model_copy(
         update={
             "autoscalers": scaleup_rows.scalers(asked.view, tried[:GROUPS], lacking) if lacking else (),
-            "gap": scaleup_rows.gap(asked.view, asked.gang, tried[0]) if asked.gang is not None and tried and lacking else None,
+            "gap": _gap(asked, tried[0]) if tried and lacking else None,
         }
     )
+
+
+def _kind_of(view: ClusterView, group: NodeGroup, pods: Sequence[Pod]) -> NodeTemplate:
+    """Of the kinds of nodes that a group may make the first of those whose empty nodes take the most of the pods."""
+    if len(group.templates) == 1:
+        return group.templates[0]
+    return max(survey(view, pods, group.templates), key=lambda found: len(found.pods("fits"))).template
+
+
+def _of_several(group: NodeGroup, template: NodeTemplate) -> str:
+    if len(group.templates) == 1:
+        return ""
+    many = f"{group.kind} {group.name} makes nodes of {len(group.templates)} kinds"
+    return f"{many}; of those that take the most of the pods {template.name} is taken"
+
+
+def _gap(asked: Question, group: NodeGroup) -> Gap | None:
+    if asked.gang is None or not group.templates:
+        return None
+    return scaleup_rows.gap(asked.view, asked.gang, group, _kind_of(asked.view, group, asked.pods))
 
 
 def _of_catalogue(view: ClusterView, name: str) -> NodeTemplate:
@@ -92,9 +120,11 @@ def _audit(view: ClusterView, question: Input, asked: Question, groups: Sequence
     judged = {pod.key for pod in asked.pods}
     own = tuple((wish, pods) for wish, every in wishes(view) if (pods := tuple(pod for pod in every if pod.key in judged)))
     shown, more = paging.page(view, TOOL.name, question, own, rows)
+    without = len(asked.pods) - sum(len(pods) for _, pods in own)
     return Output(
         verdict="audit",
-        asked=_pods(asked),
+        asked=_pods(asked).model_copy(update={"without_devices": without or None}),
+        kinds=len(own),
         wishes=tuple(scaleup_rows.wish_row(view, wish, pods, groups) for wish, pods in shown),
         groups=len(groups),
         requests=scaleup_rows.requests(view)[:rows],
@@ -116,9 +146,11 @@ def _asked(view: ClusterView, question: Input) -> Question:
             made = propose_pods(view, read(view, question.manifest, question.namespace or "default"))
         except ManifestError as error:
             raise ToolInputError(clean_lines(str(error))) from None
-        return Question(made.view, made.pods, made.subject, _one_gang(made.view, made.pods), (), made.notes)
+        return Question(made.view, made.pods, made.subject, _one_gang(made.view, made.pods), (), _lifted(made.view, made.pods), made.notes)
     if question.pods:
         return _named(view, question)
+    if question.namespace is not None:
+        namespaces.require(view, question.namespace)
     held: Counter[str] = Counter()
     waiting: list[Pod] = []
     for pod in pending_pods(view):
@@ -133,8 +165,17 @@ def _asked(view: ClusterView, question: Input) -> Question:
             held[before.code] += 1
     most = MOST_PODS if question.add else len(waiting)
     notes = [f"{len(waiting):,} pods wait; the first {most} are judged: name others by pods"] if len(waiting) > most else []
-    told = tuple(f"{count} {code}" for code, count in held.most_common(KINDS))
-    return Question(view, tuple(waiting[:most]), None, _one_gang(view, waiting), told, tuple(notes))
+    return Question(view, tuple(waiting[:most]), None, _one_gang(view, waiting), _most_common(held), (), tuple(notes))
+
+
+def _most_common(codes: Counter[str]) -> tuple[str, ...]:
+    return tuple(f"{count} {code}" for code, count in codes.most_common(KINDS))
+
+
+def _lifted(view: ClusterView, pods: Sequence[Pod]) -> tuple[str, ...]:
+    """What keeps pods that were asked for from coming up for scheduling at all."""
+    found = [held for pod in pods if (held := held_before(view, pod)) is not None]
+    return _most_common(Counter(held.code for held in found))
 
 
 def _named(view: ClusterView, question: Input) -> Question:
@@ -154,7 +195,7 @@ def _named(view: ClusterView, question: Input) -> Question:
     pods = tuple(found.values())
     gang = _one_gang(view, pods)
     subject = gang.ref if gang is not None else pods[0].ref if len(pods) == 1 else None
-    return Question(view, pods, subject, gang, (), tuple(notes))
+    return Question(view, pods, subject, gang, (), _lifted(view, pods), tuple(notes))
 
 
 def _one_gang(view: ClusterView, pods: Sequence[Pod]) -> Gang | None:
@@ -178,9 +219,8 @@ def _given_groups(view: ClusterView, question: Input) -> tuple[NodeGroup, ...]:
 
 def _group(view: ClusterView, given: Sequence[NodeGroup], name: str) -> NodeGroup:
     """The group or shape of that name, one with a template."""
-    own = next((group for group in given if group.name == name), None)
     try:
-        group = own or find(view, name)
+        group = find(view, name, given)
     except UnknownGroup as error:
         raise ToolInputError(f"add: {clean_lines(str(error))}") from None
     if not group.templates:
@@ -201,16 +241,23 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         subject=None
         if subject is None
         else Subject(kind=subject.kind, name=clean(subject.name, 120), namespace=clean(subject.namespace, 120) or None),
-        asked=_pods(asked),
+        asked=_pods(asked).model_copy(update={"of_manifest": question.manifest is not None or None}),
         now=Now(
             start=len(now),
             lack=len(simulation.outcomes) - len(now),
             nodes=tuple(clean(name, 80) for name in dict.fromkeys(outcome.node for outcome in now if not outcome.on_new))[:4],
         ),
+        start=len(simulation.starting) if simulation.additions else None,
         added=tuple(_added(found, number) for number in range(len(simulation.additions))),
         not_starting=tuple(_not_starting(entry) for entry in found.refused[:rows]),
-        would_do=tuple(scaleup_rows.would_do(entry, len(simulation.pods)) for entry in found.options),
-        no_use=tuple(clean(template.name, 80) for template in found.vain[: 2 * rows]),
+        more_not_starting=sum(len(entry.pods) for entry in found.refused[rows:]) or None,
+        would_do=tuple(scaleup_rows.would_do(entry) for entry in found.options),
+        also=(
+            *(f"{option.counts.scheduler} × {clean(option.template.name, 80)}" for option in found.further[:rows]),
+            *(f"{clean(template.name, 80)} (takes such a pod, not counted)" for template in found.tried.uncounted[:rows]),
+        ),
+        no_use=tuple(clean(template.name, 80) for template in found.tried.vain[: 2 * rows]),
+        not_known=tuple(f"{clean(template.name, 80)}: {clean(why, 160)}" for template, why in found.tried.unsure[:rows]),
         assumptions=tuple(clean(text, 200) for text in (*asked.notes, *simulation.assumptions)),
         basis=bases.basis(view),
     )
@@ -224,6 +271,11 @@ def _verdict(found: Scaling) -> str:
         return "fits now"
     if simulation.all_start:
         return "starts"
+    if not simulation.additions:
+        if any(option.change is None for option in found.options):
+            return "new nodes would do"
+        if found.tried.unsure:
+            return "unknown"
     if any(outcome.verdict == "unknown" for outcome in simulation.outcomes):
         return "unknown"
     return "starts in part" if simulation.helps else "does not start"
@@ -243,6 +295,7 @@ def _pods(asked: Question) -> Asked:
         min_count=gang.min_count if gang is not None and gang.policy == "gang" else None,
         what=tuple(clean(text, 160) for text in list(what)[:KINDS]),
         held=asked.held,
+        lifted=asked.lifted,
     )
 
 
@@ -258,7 +311,7 @@ def _added(found: Scaling, number: int) -> Added:
         devices=scaleup_text.devices(template, count) or None,
         starts=starts,
         of=len(simulation.outcomes),
-        needed=scaleup_rows.counts(counts, len(simulation.pods)) if counts is not None else None,
+        needed=scaleup_rows.counts(counts) if counts is not None else None,
         left_over=scaleup_text.left_over(simulation.left_over[number]) if starts else None,
         known_from=_known_from(template),
         unknown=tuple(clean(key, 120) for key in sorted(template.unpredictable - {HOSTNAME})),
@@ -274,12 +327,15 @@ def _known_from(template: NodeTemplate) -> tuple[str, ...]:
 
 
 def _not_starting(entry: Refused) -> NotStarting:
+    cause = Cause(entry.held, 0, 0) if entry.held is not None else entry.cause
     return NotStarting(
         pods=len(entry.pods),
         example=clean(entry.example.full_name, 120),
         on=clean(entry.template.name, 80) if entry.template is not None else None,
-        blocker=wording.blocker(entry.cause) if entry.cause is not None else None,
-        why=clean(entry.unknown, 200) or ("others are first, and take what there is" if entry.no_room and entry.cause is None else None),
+        blocker=wording.blocker(cause) if cause is not None else None,
+        held=True if entry.held is not None else None,
+        fit=entry.fit or None,
+        why=(clean(entry.unknown, 200) or "when it comes up, nothing is left for it") if cause is None else None,
     )
 
 

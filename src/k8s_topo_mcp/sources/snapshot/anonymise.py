@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from ...objects.autoscaler_program import NAMING_FLAGS
+from ...objects.autoscaler_program import NAMING_FLAGS, UNREAD
 from ...objects.autoscaler_status import written_anew
 from ...objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE
 from .aliases import Aliases, is_plain
@@ -148,7 +148,7 @@ class Anonymiser:
     def _flag(self, text: str) -> str:
         """A flag of an autoscaler: names in its value under aliases, everything else as it is."""
         name, given, value = text.partition("=")
-        if not given or name.lstrip("-") not in NAMING_FLAGS:
+        if not given or value == UNREAD or name.lstrip("-") not in NAMING_FLAGS:
             return text
         return name + given + _VALUE_PARTS.sub(lambda found: self._flag_word(found[0]), value)
 

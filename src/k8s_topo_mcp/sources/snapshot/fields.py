@@ -13,14 +13,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...objects import CONFIG_MAP, CUSTOM_KINDS, KINDS, entry_of, group_of
-from ...objects.autoscaler_program import VARIABLES, kept_words, program_of
+from ...objects.autoscaler_program import kept_command, kept_variables, program_of
 from ...objects.autoscaling import CLASS_ANNOTATION, CONSUME_ANNOTATION, DELAY_ANNOTATION, OLD_CONSUME_ANNOTATION, PARAMETERS
 from ...objects.cluster_api import ANNOTATIONS as MACHINE_GROUP_ANNOTATIONS
 from ...objects.cluster_api import OWNER_KIND, OWNER_NAME
 from ...objects.compute_domain import NUM_NODES_ANNOTATION
 from ...objects.karpenter import DRA_DRIVERS_ANNOTATION
 from ...objects.storage import SELECTED_NODE_ANNOTATION
-from .shape import Attributes, Either, Fields, Flags, Items, Keyed, Labels, Rewrite, Role, Shape, Text, Texts, Where, as_is, copied
+from .shape import (
+    Attributes,
+    Either,
+    Fields,
+    Flags,
+    Items,
+    Keyed,
+    Labels,
+    Rewrite,
+    Role,
+    Shape,
+    Text,
+    Texts,
+    Variables,
+    Where,
+    as_is,
+    copied,
+)
 
 ANNOTATIONS = frozenset(
     {
@@ -123,8 +140,8 @@ _CONTAINER = _f(
     volumeMounts=Items(_f(bindMountOptions=Texts()), worth=frozenset()),
 )
 _IMAGED = Fields({**_CONTAINER.fields, "image": Text("image")})
-_WORDS = Flags(kept_words)
-_AUTOSCALER = Fields({**_IMAGED.fields, "command": _WORDS, "args": _WORDS, "env": Items(_f("name value"), named=VARIABLES)})
+_WORDS = Flags(kept_command)
+_AUTOSCALER = Fields({**_IMAGED.fields, "command": _WORDS, "args": _WORDS, "env": Variables(kept_variables)})
 _RECOGNISED = Where(program_of, _AUTOSCALER, _CONTAINER)
 _DISK = _f("readOnly", **dict.fromkeys(("pdName", "volumeID", "diskName", "iqn"), Text("handle")))
 _VOLUME = _f(

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
+from ...objects.autoscaler_status import written_anew
+
 Json = Mapping[str, Any]
 
 Role = Literal[
@@ -55,11 +57,10 @@ class Fields:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list of objects. `worth` drops entries of which nothing but these fields is left; `named` those whose name isn't one of these."""
+    """A list of objects. `worth` drops entries of which nothing but these fields is left."""
 
     shape: Shape
     worth: frozenset[str] | None = None
-    named: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +109,20 @@ class Flags:
     keep: Callable[[Sequence[object]], list[str]]
 
 
-Shape: TypeAlias = Text | Texts | Fields | Items | Keyed | Labels | Attributes | Either | Where | Flags
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """An environment, of which those variables are copied that `keep` gives, by name."""
+
+    keep: Callable[[Sequence[object]], Mapping[str, str]]
+
+
+Shape: TypeAlias = Text | Texts | Fields | Items | Keyed | Labels | Attributes | Either | Where | Flags | Variables
 _MISSING: Any = object()
 
 
 def as_is(role: Role, detail: str, text: str) -> str:
-    """The text as it stands."""
-    return text
+    """The text as it stands; of a status, which is one long text that anybody may have written, only what is read of it."""
+    return written_anew(text, str, str) if role == "status" else text
 
 
 def copied(source: Json, shape: Fields, rewrite: Rewrite = as_is) -> dict[str, Any]:
@@ -174,6 +182,10 @@ def _value(value: Any, shape: Shape, rewrite: Rewrite, around: Json) -> Any:
             return copied(cast(Json, value), shape.then if shape.test(cast(Json, value)) else shape.otherwise, rewrite)
         case Flags():
             return [rewrite("flag", "", word) for word in shape.keep(cast(list[object], value))] if isinstance(value, list) else _MISSING
+        case Variables():
+            if not isinstance(value, list):
+                return _MISSING
+            return [{"name": name, "value": text} for name, text in shape.keep(cast(list[object], value)).items()]
 
 
 def _text(value: Any, shape: Text, rewrite: Rewrite, around: Json) -> Any:
@@ -186,8 +198,6 @@ def _items(value: Any, shape: Items, rewrite: Rewrite, around: Json) -> Any:
     if not isinstance(value, list):
         return _MISSING
     given = [cast(Json, entry) for entry in cast(list[Any], value) if isinstance(entry, dict)]
-    if shape.named is not None:
-        given = [entry for entry in given if entry.get("name") in shape.named]
     entries = [_value(entry, shape.shape, rewrite, around) for entry in given]
     if shape.worth is None:
         return entries

@@ -1,0 +1,117 @@
+"""The pods that a manifest would make."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from k8s_topo_mcp.diagnosis.proposals import read
+from k8s_topo_mcp.diagnosis.proposed_pods import MOST_PODS, ProposedPods, propose_pods
+from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
+from k8s_topo_mcp.objects import DaemonSet, Pod
+from k8s_topo_mcp.view import ClusterView
+
+from .clusters import cluster, node, pod
+
+POD = """
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}}}
+spec: {{containers: [{{name: main, image: web}}]}}
+"""
+
+
+def workload(name: str, replicas: str = "replicas: 2", kind: str = "Deployment", version: str = "apps/v1") -> str:
+    selector = "" if kind == "Job" else f"selector: {{matchLabels: {{app: {name}}}}}"
+    return f"""
+apiVersion: {version}
+kind: {kind}
+metadata: {{name: {name}}}
+spec:
+  {replicas}
+  {selector}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec: {{restartPolicy: {"Never" if kind == "Job" else "Always"}, containers: [{{name: main, image: web}}]}}
+"""
+
+
+def proposed(*documents: str, view: ClusterView | None = None) -> ProposedPods:
+    there = view if view is not None else cluster(node())
+    return propose_pods(there, read(there, "\n---\n".join(documents), "default"))
+
+
+def names(found: ProposedPods) -> list[str]:
+    assert all(found.view.current(made) is made for made in found.pods)
+    return [made.name for made in found.pods]
+
+
+def test_of_very_many_replicas_no_more_are_made_than_are_simulated() -> None:
+    tracemalloc.start()
+    found = proposed(workload("web", "replicas: 100000"))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 10_000_000
+    assert len(found.pods) == MOST_PODS
+    assert found.notes == ("100,000 pods asked for; the first 64 are simulated",)
+
+
+def test_workloads_of_one_name_have_pods_of_their_own() -> None:
+    found = proposed(workload("web"), workload("web", "parallelism: 2", "Job", "batch/v1"), POD.format(name="web-1"))
+    assert len(set(names(found))) == 5
+    assert "web-1" in names(found)
+    assert len({made.metadata.uid for made in found.pods[:4]}) == 4
+    assert found.subject is None
+
+
+def test_two_loose_pods_are_both_made() -> None:
+    found = proposed(POD.format(name="a"), POD.format(name="b"))
+    assert (names(found), found.subject, found.notes) == (["a", "b"], None, ())
+
+
+def test_one_workload_is_the_subject() -> None:
+    subject = proposed(workload("web")).subject
+    assert str(subject) == "Deployment default/web"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (workload("web", "replicas: 0"), "0 pods are asked for"),
+        (workload("web", "replicas: -1"), "asks for -1 pods; right would be 0 or more"),
+        (workload("agent", "", "DaemonSet"), "one pod on each node"),
+    ],
+)
+def test_a_manifest_that_makes_no_pods_gets_one_error(text: str, said: str) -> None:
+    with pytest.raises(ManifestError, match=said):
+        proposed(text)
+
+
+def test_what_is_not_simulated_is_noted() -> None:
+    found = proposed(workload("web"), workload("idle", "replicas: 0"), workload("agent", "", "DaemonSet"))
+    assert names(found) == ["web-0", "web-1"]
+    assert found.notes == (
+        "DaemonSet default/agent: on new nodes only, where its pods take their room",
+        "Deployment default/idle: 0 pods asked for",
+    )
+    assert [entry.name for entry in found.view.all(DaemonSet)] == ["agent"]
+
+
+def test_a_suspended_job_is_simulated_as_if_it_ran() -> None:
+    found = proposed(workload("train", "suspend: true\n  parallelism: 1", "Job", "batch/v1"))
+    assert names(found) == ["train-0"]
+    assert found.notes == ("Job default/train is suspended; simulated as if it ran",)
+
+
+def test_pods_that_run_are_not_replaced_by_those_of_a_workload() -> None:
+    found = proposed(workload("web", kind="StatefulSet"), view=cluster(node(), pod("web-0", on="n1")))
+    there = found.view.get(Pod, "web-0", "default")
+    assert there is not None
+    assert there.node_name == "n1"
+    assert len(names(found)) == 2
+
+
+def test_a_pod_that_runs_already_is_noted() -> None:
+    found = proposed(POD.format(name="p"), view=cluster(node(), pod("p", on="n1")))
+    assert found.notes == ("Pod default/p runs already; simulated as if it were made again",)

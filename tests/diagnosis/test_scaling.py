@@ -1,0 +1,70 @@
+"""What would do, what is of no use, and what isn't known, among many kinds of nodes."""
+
+from __future__ import annotations
+
+from k8s_topo_mcp.diagnosis.scaling import MOST_COUNTED, MOST_OPTIONS, Scaling, scaling
+from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.template import NodeTemplate
+
+from ..scaleup.templates import plain, pods, template
+from .clusters import Item, claim, cluster, device_class, gpus, node, pod, pool, request
+from .gangs import ON, members, pod_group
+
+
+def judged(*items: Item, add: tuple[NodeTemplate, int] | None = None, others: tuple[NodeTemplate, ...] = (), **more: object) -> Scaling:
+    view = cluster(device_class(), *items, **more)  # type: ignore[arg-type]
+    kinds = [(kind, NodeGroup(kind.name, "machine type", (kind,))) for kind in others]
+    return scaling(view, pods(view), [add] if add is not None else [], kinds)
+
+
+WAITS = (claim("c", request(count=4)), pod("p", ("c",)))
+
+
+def test_kinds_of_nodes_are_told_apart_by_whether_they_do() -> None:
+    few, many, dark = template(2, name="few"), template(4, name="many"), template(name="dark", devices_known=False)
+    found = judged(*WAITS, others=(few, many, dark))
+    assert [(option.template.name, option.counts.scheduler) for option in found.options] == [("many", 1)]
+    assert [kind.name for kind in found.tried.vain] == ["few"]
+    ((unsure, why),) = found.tried.unsure
+    assert unsure is dark
+    assert "which devices a new node of dark will publish" in why
+
+
+def test_more_kinds_than_are_counted_are_named() -> None:
+    others = tuple(template(4, name=f"k{number}") for number in range(MOST_COUNTED + 3))
+    found = judged(*WAITS, others=others)
+    assert len(found.options) == MOST_OPTIONS
+    assert len(found.further) == MOST_COUNTED - MOST_OPTIONS
+    assert len(found.tried.uncounted) == 3
+    assert all(option.left_over is not None for option in found.options)
+    assert all(option.left_over is None for option in found.further)
+
+
+def test_more_pods_than_nodes_that_are_tried_make_a_kind_unsure_and_not_useless() -> None:
+    found = judged(pod_group(66), *members(66, request(count=4)), others=(template(4),), gates=ON)
+    assert found.tried.vain == ()
+    assert [why for _, why in found.tried.unsure] == ["more than 64 new nodes aren't tried"]
+
+
+def test_what_keeps_a_pod_without_room_is_judged_with_the_others_in_place() -> None:
+    """Two of three pods get the two new nodes; to the third these have too little cpu left."""
+    found = judged(*(plain(f"a-{number}", "6") for number in range(3)), add=(template(), 2))
+    (refused,) = found.refused
+    assert (refused.template, len(refused.pods)) == (None, 1)
+    assert refused.cause is not None
+    assert (refused.cause.finding.code, refused.cause.nodes) == ("INSUFFICIENT_RESOURCE", 2)
+
+
+def test_of_a_group_it_is_told_how_many_fit_at_once_and_what_stops_the_next() -> None:
+    found = judged(pod_group(4), *members(4, request(count=2)), add=(template(4), 1), gates=ON)
+    (refused,) = found.refused
+    assert refused.fit == 2
+    assert refused.cause is not None
+    assert refused.cause.finding.code == "DEVICES_IN_USE"
+
+
+def test_without_new_nodes_the_nodes_there_are_refuse() -> None:
+    found = judged(node("n1"), pool(gpus(3), "n1"), *WAITS)
+    (refused,) = found.refused
+    assert refused.cause is not None
+    assert refused.cause.finding.code == "NOT_ENOUGH_DEVICES"

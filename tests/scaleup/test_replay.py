@@ -1,0 +1,107 @@
+"""The queue played through: the ways through ties."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from k8s_topo_mcp.objects import ResourceClaim
+from k8s_topo_mcp.scaleup.node_counts import first_looks
+from k8s_topo_mcp.scaleup.queue import queue_of
+from k8s_topo_mcp.scaleup.replay import Plays, play_all
+from k8s_topo_mcp.scheduling.placement import place
+from k8s_topo_mcp.scheduling.placing import Kinds
+from k8s_topo_mcp.view import ClusterView
+
+from ..diagnosis.clusters import Item, claim, cluster, device_class, gpus, match, node, pod, pool, request
+from ..diagnosis.gangs import ON, member, pod_group
+from .templates import pods
+
+IN_ZONES = {**ON, "TopologyAwareWorkloadScheduling": True}
+
+
+def played(view: ClusterView, most: int) -> Plays:
+    waiting = pods(view)
+    kinds = Kinds.of(view, waiting)
+    return play_all(view, queue_of(view, waiting), kinds, first_looks(view, waiting, kinds), {}, most)
+
+
+def zones(*sizes: int) -> list[Item]:
+    """So many nodes in each zone, none of them like another."""
+    return [
+        node(f"n{zone}{number}", labels={"zone": f"z{zone}", "own": f"{zone}{number}"})
+        for zone, size in enumerate(sizes)
+        for number in range(size)
+    ]
+
+
+def test_ways_through_the_domains_of_a_gang_choose_the_domain_first_and_then_nodes_in_it() -> None:
+    """One member, so that each node is a way: four zones, of which each has a tie of its own size; the largest comes first."""
+    items = [pod_group(1, topology="zone"), *zones(2, 1, 3, 2), *member(0, requests={"cpu": "3"})]
+    found = played(cluster(device_class(), *items, gates=IN_ZONES), 100)
+    assert (found.ways, found.all_ways) == (2 + 1 + 3 + 2, True)
+    assert found.first.choices == (4, 3)
+    assert [node for _, node in found.first.placed] == ["n20"]
+
+
+def test_members_of_a_gang_stay_together_on_every_way() -> None:
+    items = [pod_group(2, topology="zone"), *zones(2, 2, 2, 2)]
+    items += [entry for number in range(2) for entry in member(number, requests={"cpu": "3"})]
+    found = played(cluster(device_class(), *items, gates=IN_ZONES), 100)
+    assert found.all_ways
+    assert found.ways > 4
+    for play in (found.first, found.worst):
+        assert len({name[:2] for _, name in play.placed}) == 1
+        assert play.complete
+
+
+def test_a_domain_that_does_not_do_with_some_ties_leaves_the_others() -> None:
+    """The second member needs a special node: in the first zone there is one, which the first member may take by chance."""
+    items = [pod_group(2, topology="zone"), *zones(3, 2)]
+    for entry in items:
+        if entry["metadata"]["name"] in ("n01", "n10", "n11"):
+            entry["metadata"]["labels"]["special"] = ""
+    items += [*member(0, requests={"cpu": "5"}), *member(1, requests={"cpu": "5"}, nodeSelector={"special": ""})]
+    found = played(cluster(device_class(), *items, gates=IN_ZONES), 100)
+    assert found.all_ways
+    assert found.worst.complete
+
+
+ASKS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 5), st.booleans()), min_size=1, max_size=5)
+
+
+@given(ASKS, st.lists(st.integers(2, 5), min_size=1, max_size=3))
+@settings(max_examples=30, deadline=None)
+def test_what_is_kept_of_earlier_plays_changes_nothing_and_no_play_takes_more_than_there_is(
+    asked: list[tuple[int, int, bool]], devices: list[int]
+) -> None:
+    """Each pod wants so many devices and cpus, on one NUMA node or anywhere; each play by itself, and all with what the others left."""
+    items: list[Item] = [device_class()]
+    for number, count in enumerate(devices):
+        name = f"n{number}"
+        items += [node(name, labels={"own": name}), pool(gpus(count, STD__numaNode=lambda at: at % 2), name)]
+    for number, (count, cpu, together) in enumerate(asked):
+        constraints = [match("resource.kubernetes.io/numaNode")] if together else None
+        items += [claim(f"c{number}", request("r", count), constraints=constraints)]
+        items += [pod(f"p{number}", (f"c{number}",), requests={"cpu": str(cpu)})]
+    view = cluster(*items)
+    waiting = pods(view)
+    entries, kinds = queue_of(view, waiting), Kinds.of(view, waiting)
+
+    def told(plays: Plays) -> object:
+        return [([(one.name, on) for one, on in play.placed], play.choices) for play in (plays.first, plays.worst)], plays.ways
+
+    def play(kinds: Kinds) -> object:
+        return told(play_all(view, entries, kinds, first_looks(view, waiting, kinds), {}, 12))
+
+    cold = play(kinds)
+    assert play(kinds) == cold == play(Kinds.of(view, waiting))
+    plays = play_all(view, entries, kinds, first_looks(view, waiting, kinds), {}, 12)
+    for one in (plays.first, plays.worst):
+        end = view.with_edits(*one.edits)
+        held = [result.id for each in end.all(ResourceClaim) if each.allocation for result in each.allocation.results]
+        assert len(held) == len(set(held)) == sum(asked[int(placed.name[1:])][0] for placed, _ in one.placed)
+        for number in range(len(devices)):
+            assert sum(asked[int(placed.name[1:])][1] for placed, on in one.placed if on == f"n{number}") <= 8
+        for left, _ in one.left:
+            assert not place(end, left).fitting
