@@ -102,6 +102,10 @@ class Client:
         """Whether the API server serves a kind in a version."""
         return kind in self._served(api_version)
 
+    def forget(self, api_version: str) -> None:
+        """Ask anew what is served in a version, the next time it matters: a definition was added."""
+        self._kinds.pop(api_version, None)
+
     def is_namespaced(self, api_version: str, kind: str) -> bool:
         return self._resource(api_version, kind)[1]
 

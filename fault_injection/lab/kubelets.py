@@ -10,7 +10,7 @@ import contextlib
 import datetime
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import httpx
@@ -20,6 +20,8 @@ from .errors import ApiError, LabError
 
 RENEW = 10.0
 """Seconds between two renewals of a Lease, as real kubelets do it."""
+PER_SECOND = 20.0
+"""Leases that one machine renews for all of a large cluster's kubelets without doing little else."""
 RETRY = 0.2
 
 NOT_READY = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -48,9 +50,11 @@ def _taints(taints: list[Object], ready: bool, cordoned: bool) -> list[Object]:
 
 
 class Kubelets:
-    """Started and stopped with the lab. `version` is what the nodes report as their kubelet's."""
+    """Started and stopped with the lab. `version` is what the nodes report as their kubelet's; `only`: the names of the nodes to serve,
+    where others have kubelets of their own."""
 
-    def __init__(self, client: Callable[[], Client], version: str) -> None:
+    def __init__(self, client: Callable[[], Client], version: str, only: Collection[str] | None = None) -> None:
+        self._only = only
         self._make_client = client
         self._version = version
         self.stopping = threading.Event()
@@ -82,6 +86,11 @@ class Kubelets:
         """Leave a pod as it is once it is bound: its containers don't start."""
         self._held.add((namespace, name))
 
+    def release(self) -> None:
+        """Hold and silence nobody any more."""
+        self._held.clear()
+        self._silent.clear()
+
     def silence(self, node: str) -> None:
         """A kubelet that died: its Lease gets old and its pods don't change."""
         self._silent.add(node)
@@ -93,6 +102,8 @@ class Kubelets:
 
     def _node(self, client: Client, node: Object, deleted: bool) -> None:
         name = node["metadata"]["name"]
+        if self._only is not None and name not in self._only:
+            return
         if deleted or name in self._silent:
             self._nodes.discard(name)
             return
@@ -133,7 +144,7 @@ class Kubelets:
             client.patch(node, {"metadata": metadata, "spec": {"taints": wanted}})
 
     def _renew_all(self, client: Client) -> None:
-        while not self.stopping.wait(RENEW):
+        while not self.stopping.wait(max(RENEW, len(self._nodes) / PER_SECOND)):
             for name in sorted(self._nodes - self._silent):
                 with contextlib.suppress(ApiError):
                     self._renew(client, name)
@@ -162,7 +173,7 @@ class Kubelets:
     def _pod(self, client: Client, pod: Object, deleted: bool) -> None:
         metadata, spec = pod["metadata"], pod["spec"]
         node = spec.get("nodeName")
-        if deleted or not node or node in self._silent:
+        if deleted or not node or node in self._silent or (self._only is not None and node not in self._only):
             return
         if metadata.get("deletionTimestamp"):
             client.delete(pod, grace=0)

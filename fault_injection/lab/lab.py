@@ -172,11 +172,11 @@ class Lab:
 
     def snapshot(self) -> Object:
         """All that the product reads, as a v1 List with version and gates."""
-        return recording.record(self.client, self._scheduler_metrics(), f"lab-{self.release}")
+        return recording.record(self.client, self.scheduler_metrics(), f"lab-{self.release}")
 
     def write_recording(self, target: Path) -> None:
         """The same as a folder of three files: objects.json, version.json, feature-gates.txt."""
-        recording.write(self.client, self._scheduler_metrics(), target)
+        recording.write(self.client, self.scheduler_metrics(), target)
 
     def stop(self, component: str) -> None:
         """Kill a component; `start` brings it back."""
@@ -377,7 +377,8 @@ class Lab:
         assert self._ports is not None
         return f"https://127.0.0.1:{self._ports.scheduler}"
 
-    def _scheduler_metrics(self) -> str:
+    def scheduler_metrics(self) -> str:
+        """The scheduler's /metrics."""
         return recording.metrics(self._scheduler_url())
 
 

@@ -17,6 +17,7 @@ from .cause import find_cause, nearest_nodes, reasons_against
 from .cross_check import check
 from .evidence import Advice, Held
 from .gang import explain_gang
+from .holders import IN_THE_WAY
 from .layers import admission, autoscaler, binding, claims, drivers, gates, prepare, queue, resize, schedulers, sleeping, victims
 from .preempting import preempting
 from .remedies import Remedies, has_remedies, try_for_pod
@@ -198,7 +199,7 @@ def _verdict(placement: Placement, cause: Cause | None, held_by_others: bool, he
         return "waits"
     if code == "RELEASE_MISSES":
         return "missed by this release"
-    return "blocked by holders" if held_by_others and code == "DEVICES_IN_USE" else "blocked"
+    return "blocked by holders" if held_by_others and code in IN_THE_WAY else "blocked"
 
 
 def _behind(view: ClusterView, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:

@@ -56,6 +56,19 @@ def test_a_driver_that_found_nothing_publishes_an_empty_slice() -> None:
     assert Absent(f"1 slices of {DRIVER} list no device at all: it runs, but found none") in report.cause.evidence
 
 
+def test_an_empty_slice_is_to_blame_and_not_the_class_where_other_drivers_have_devices() -> None:
+    other = {**pool(gpus(1), "n1", driver="other.example.com")}
+    items = (*NOTHING, pool([], "n1"), plugin(desired=1, ready=1))
+    assert code(explained(cluster(*NOTHING, other))) == "CLASS_NO_MATCH"
+    view = cluster(*items, other)
+    report = explained(view)
+    assert (report.verdict, code(report)) == ("blocked", "NO_DEVICES")
+    assert report.cause is not None
+    assert report.cause.finding.object is not None
+    assert report.cause.finding.object.kind == "ResourceSlice"
+    assert "its driver's slices are there, without a device in them" in answered(view).split("\n")[0]
+
+
 @pytest.mark.parametrize(
     ("own", "mark"),
     [

@@ -50,8 +50,7 @@ def _drivers_asked(view: ClusterView, problem: AllocationProblem) -> tuple[str, 
     """Drivers that the classes of the claims name, in order."""
     names = (entry.class_name for claim in problem.claims for request in claim.spec.requests for entry in request.alternatives)
     classes = (view.get(DeviceClass, name) for name in dict.fromkeys(names))
-    selectors = (selector.expression or "" for entry in classes if entry is not None for selector in entry.selectors)
-    return tuple(dict.fromkeys(found.group(2) for text in selectors for found in _DRIVER.finditer(text)))
+    return tuple(dict.fromkeys(driver for entry in classes if entry is not None for driver in _named_by(entry)))
 
 
 def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str]) -> Held | None:
@@ -72,7 +71,24 @@ def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str]) -> Hel
                 return Held(found, (*seen, *evidence, *_mig(view)), look_at=_describe(plugin))
             seen += evidence
     seen += _mig(view) if seen else ()
-    return Held(lacking, tuple(seen)) if seen else None
+    return Held(_of_empty_slices(view, lacking), tuple(seen)) if seen else None
+
+
+def _of_empty_slices(view: ClusterView, lacking: Finding) -> Finding:
+    """Where no device passes a class because its driver has published empty slices, these are to blame, not the class."""
+    entry = view.get(DeviceClass, lacking.text("device_class")) if lacking.code == "CLASS_NO_MATCH" else None
+    drivers = _named_by(entry) if entry is not None else ()
+    slices = [piece for driver in drivers for piece in slices_of_driver(view, driver)]
+    if not slices or any(piece.devices for piece in slices):
+        return lacking
+    first = min(slices, key=lambda piece: piece.name)
+    return finding("NO_DEVICES", first.ref, "spec.devices", device_class=lacking.text("device_class"))
+
+
+def _named_by(entry: DeviceClass) -> tuple[str, ...]:
+    """Drivers that a class's selectors name, in order."""
+    texts = (selector.expression or "" for selector in entry.selectors)
+    return tuple(dict.fromkeys(found.group(2) for text in texts for found in _DRIVER.finditer(text)))
 
 
 def _device_plugin(view: ClusterView, lacking: Finding) -> Held | None:

@@ -2,8 +2,8 @@
 
 Texts: k8s.io/apiserver pkg/admission/plugin/resourcequota/controller.go (exceeded quota, failed quota), admission/plugin/webhook
 (admission webhook denied the request, failed calling webhook), admission/plugin/policy (denied request); k8s.io/kubernetes
-plugin/pkg/admission/limitranger (usage per Container is); k8s.io/pod-security-admission (violates PodSecurity). Any other text is passed
-on as it is, not interpreted.
+plugin/pkg/admission/limitranger (usage per Container is), pkg/registry/resource/utils.go (admin access to devices requires the … label);
+k8s.io/pod-security-admission (violates PodSecurity). Any other text is passed on from where it says why, not interpreted.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ _LIMIT = re.compile(r"((?:minimum|maximum) (\S+) usage per (\w+) is .+|(\S+) max
 _WEBHOOK = re.compile(r'admission webhook "([^"]+)" denied the request(?:: )?(.*)')
 _POLICY = re.compile(r"(?:ValidatingAdmissionPolicy|policy) ['\"]([^'\"]+)['\"](?: with binding ['\"][^'\"]+['\"])? denied request: (.*)")
 _POD_SECURITY = re.compile(r'violates PodSecurity "([^"]+)": (.*)')
+_ADMIN_ACCESS = re.compile(r"(?:adminAccess: Forbidden: )?(admin access to devices requires the `([^:`\s]+): ([^`\s]+)` label.*)")
+_WHY = re.compile(r"^.* is (?:invalid|forbidden): (?=\S)", re.DOTALL)
+"""What stands before the reason: who wanted to make what under which name."""
 _NO_ANSWER = re.compile(r'failed calling webhook "([^"]+)": (.*)')
 
 
@@ -47,7 +50,13 @@ def refused(view: ClusterView, what: str, about: ObjectRef, message: str, seen: 
     if (found := _NO_ANSWER.search(message)) is not None:
         who, text = found.groups()
         return Held(finding("WEBHOOK_FAILS", about, "", what=what, webhook=who, message=text), evidence, (), _NO_NODES)
-    return Held(finding("CREATION_REFUSED", about, "", what=what, message=message), evidence, (), _NO_NODES)
+    if (found := _ADMIN_ACCESS.search(message)) is not None:
+        text, label, value = found.groups()
+        where = ObjectRef("Namespace", "", space)
+        why = finding("CREATION_REFUSED", where, "metadata.labels", what=what, message=text)
+        advice = Advice(f"label namespace {space} with {label}={value}, if it may have admin access: the controller tries again by itself")
+        return Held(why, evidence, (advice,), _NO_NODES)
+    return Held(finding("CREATION_REFUSED", about, "", what=what, message=_WHY.sub("", message, count=1)), evidence, (), _NO_NODES)
 
 
 _NO_NODES = (Advice("more nodes: the request is refused before anything is scheduled"),)

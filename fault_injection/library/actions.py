@@ -1,0 +1,146 @@
+"""What the commands of the fault library do."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+import time  # noqa: TID251 - how long it takes is told
+
+from fault_injection.lab.errors import ApiError, LabError
+from k8s_topo_mcp.tools.explain_pending import text
+
+from . import asked, catalogue, foreign, recordings
+from .injection import Injection
+from .known import KNOWN
+from .recordings import Recording
+from .session import Session
+from .shelf import Entry, UnknownFault, entries, entry
+from .strict import BadFile
+from .verification import Told, Wanted, verify
+
+
+def run(command: str, options: argparse.Namespace) -> int:
+    """Do what is asked; what can't be done is one line."""
+    try:
+        return COMMANDS[options.run](options)
+    except (LabError, ApiError, UnknownFault, BadFile) as error:
+        sys.stderr.write(f"{command}: {error}\n")
+        return 1
+
+
+def show(options: argparse.Namespace) -> int:
+    if options.page:
+        sys.stdout.write(catalogue.page())
+        return 0
+    for found in entries():
+        fault = found.fault
+        if options.family in (None, fault.family.value):
+            sys.stdout.write(f"{found.name}  {fault.family.value}  {fault.kind}  {fault.difficulty}  {fault.title}\n")
+    return 0
+
+
+def inject(options: argparse.Namespace) -> int:
+    chosen = entry(options.fault)
+    seed = chosen.seed if options.seed is None else options.seed
+    if options.lab or options.context:
+        reach = foreign.cluster(options)
+        with foreign.injected(chosen, reach, seed, options.innocents, kubelets=options.lab is None) as run:
+            sys.stdout.write(f"{run}\n")
+            sys.stdout.flush()
+            if options.lab is None:
+                sys.stderr.write("its nodes are served until Ctrl-C; `clean` removes what was made\n")
+                _until_told()
+        return 0
+    with Session(chosen.fault.plane) as session, session.injected(chosen, seed, options.innocents) as injection:
+        time.sleep(0.3)
+        injection.finish()
+        _tell(injection)
+        sys.stdout.write(f"{session.lab.kubeconfig}\n")
+        sys.stdout.flush()
+        _until_told()
+    return 0
+
+
+def _until_told() -> None:
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    stopping.wait()
+
+
+def clean(options: argparse.Namespace) -> int:
+    if not (options.lab or options.context):
+        raise LabError("clean needs --lab NAME or --context NAME; a lab of its own is gone with the inject that started it")
+    gone = foreign.clean(foreign.cluster(options)(), options.mark)
+    sys.stdout.write(f"{gone} objects removed\n")
+    return 0
+
+
+def verify_all(options: argparse.Namespace) -> int:
+    wanted = Wanted(options.seed, _innocents(options), options.trials, options.ask)
+    return _verify(_chosen(options), wanted, options.jobs)
+
+
+def record(options: argparse.Namespace) -> int:
+    def keep(of: Entry, recording: Recording) -> None:
+        where = recordings.write(of, of.fault.plane.release, recording, options.into)
+        size = where.stat().st_size
+        if options.into is None and size > recordings.LARGE:
+            where.unlink()
+            raise LabError(f"{size} bytes are too many for the repository; record it with fewer --innocents, or --into DIR")
+
+    return _verify(_chosen(options), Wanted(options.seed, _innocents(options), keep=keep), options.jobs)
+
+
+def ask_all(options: argparse.Namespace) -> int:
+    wrong = 0
+    for chosen in _chosen(options):
+        for release in recordings.recorded(chosen):
+            recording = recordings.read(chosen, release)
+            found = asked.complaints(recording, chosen.golden)
+            known = KNOWN.get(chosen.name)
+            wrong += bool(found) and known is None
+            state = "right" if not found else "known failure" if known else "WRONG"
+            sys.stdout.write(f"{chosen.name} {release}: {state}{''.join(f'{chr(10)}    {line}' for line in found)}\n")
+            if options.text:
+                sys.stdout.write(text(asked.ask(recording.items, chosen.golden, recording.roles)) + "\n\n")
+    return 1 if wrong else 0
+
+
+def _verify(chosen: list[Entry], wanted: Wanted, jobs: int) -> int:
+    began = time.monotonic()
+    results = verify(chosen, wanted, jobs, _tell_result)
+    failed = sorted(told.name for told in results if told.failures)
+    sys.stdout.write(f"{len(results)} faults, {len(failed)} failed, {time.monotonic() - began:.0f} s\n")
+    return 1 if failed else 0
+
+
+def _tell_result(told: Told) -> None:
+    lines = [*told.failures, *(f"answer: {note}" for note in told.notes)]
+    state = "FAILED" if told.failures else "landed"
+    sys.stdout.write(f"{state}  {told.name}  {told.seconds:.1f} s{''.join(f'{chr(10)}    {line}' for line in lines)}\n")
+    sys.stdout.flush()
+
+
+def _tell(injection: Injection) -> None:
+    world = injection.world
+    sys.stderr.write(f"{world.variant.words()}\n")
+    for sign in world.fault.symptom:
+        sys.stderr.write(f"seen: {sign.words()}\n")
+
+
+def _chosen(options: argparse.Namespace) -> list[Entry]:
+    if options.all:
+        return entries()
+    if not options.faults:
+        raise LabError("name faults, or --all; `list` prints them")
+    return [entry(name) for name in options.faults]
+
+
+def _innocents(options: argparse.Namespace) -> int | None:
+    return None if options.innocents < 0 else options.innocents
+
+
+COMMANDS = {"show": show, "inject": inject, "verify_all": verify_all, "record": record, "ask_all": ask_all, "clean": clean}

@@ -1,0 +1,110 @@
+"""Autoscalers as they show in a cluster: their Deployment, and what they would write. What they do, a scene says in their stead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from .world import World
+
+Object = dict[str, Any]
+
+CLUSTER_AUTOSCALER = "registry.k8s.io/autoscaling/cluster-autoscaler:v1.36.1"
+KARPENTER = "public.ecr.aws/karpenter/controller:1.14.1"
+NODE_GROUP = "eks.amazonaws.com/nodegroup"
+NODE_POOL = "karpenter.sh/nodepool"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A node group of Cluster Autoscaler, as its status tells of it. `backoff`: (code, message) of the growth that failed."""
+
+    name: str
+    size: int
+    least: int = 0
+    most: int = 10
+    backoff: tuple[str, str] | None = None
+
+
+def cluster_autoscaler(world: World, groups: Sequence[Group], *flags: str) -> Object:
+    """Cluster Autoscaler with its status, written a moment ago (kubernetes/autoscaler cluster-autoscaler/clusterstate/api/types.go)."""
+    installed = _deployment(world, "cluster-autoscaler", CLUSTER_AUTOSCALER, "--cloud-provider=aws", *flags)
+    said = {
+        "time": world.moment(5),
+        "autoscalerStatus": "Running",
+        "clusterWide": {
+            "health": {"status": "Healthy", "nodeCounts": {"registered": {"total": sum(group.size for group in groups)}}},
+            "scaleUp": {"status": "NoActivity"},
+        },
+        "nodeGroups": [_in_status(world, group) for group in groups],
+    }
+    data = {"status": yaml.safe_dump(said, sort_keys=False)}
+    made = world.scene.add("v1", "ConfigMap", "cluster-autoscaler-status", data=data)
+    made["metadata"]["namespace"] = "kube-system"
+    return installed
+
+
+def karpenter(world: World, *flags: str) -> Object:
+    """Karpenter with its Lease."""
+    installed = _deployment(world, "karpenter", KARPENTER, *flags)
+    spec = {
+        "holderIdentity": f"karpenter-{world.scene.names.suffix()}",
+        "leaseDurationSeconds": 15,
+        "renewTime": world.moment(3, micro=True),
+    }
+    lease = world.scene.add("coordination.k8s.io/v1", "Lease", "karpenter-leader-election", spec=spec)
+    lease["metadata"]["namespace"] = "kube-system"
+    return installed
+
+
+def node_pool(world: World, name: str, requirements: Sequence[Object] = (), **spec: Any) -> Object:
+    """A NodePool that is ready."""
+    class_ref = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}
+    conditions = [
+        {"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": world.moment(7200)}
+        for kind in ("ValidationSucceeded", "NodeClassReady", "Ready")
+    ]
+    template = {"spec": {"nodeClassRef": class_ref, "requirements": list(requirements)}}
+    pool = world.scene.add("karpenter.sh/v1", "NodePool", name, namespaced=False, spec={"template": template, **spec})
+    pool["status"] = {"conditions": conditions}
+    return pool
+
+
+def _in_status(world: World, group: Group) -> Object:
+    activity: Object = {"status": "NoActivity", "lastProbeTime": world.moment(5)}
+    if group.backoff is not None:
+        code, message = group.backoff
+        activity |= {
+            "status": "Backoff",
+            "backoffInfo": {"errorCode": code, "errorMessage": message},
+            "lastTransitionTime": world.moment(180),
+        }
+    return {
+        "name": group.name,
+        "health": {
+            "status": "Healthy",
+            "nodeCounts": {"registered": {"total": group.size, "ready": group.size, "unready": {"total": 0}}},
+            "cloudProviderTarget": group.size,
+            "minSize": group.least,
+            "maxSize": group.most,
+        },
+        "scaleUp": activity,
+    }
+
+
+def _deployment(world: World, name: str, image: str, *command: str) -> Object:
+    label = {"app.kubernetes.io/name": name}
+    container = {"name": name, "image": image, "command": [f"./{name}", *command]}
+    spec = {"containers": [container], "tolerations": [{"operator": "Exists"}]}
+    made = world.scene.add(
+        "apps/v1",
+        "Deployment",
+        name,
+        labels=label,
+        spec={"replicas": 1, "selector": {"matchLabels": label}, "template": {"metadata": {"labels": label}, "spec": spec}},
+    )
+    made["metadata"]["namespace"] = "kube-system"
+    return made

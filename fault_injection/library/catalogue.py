@@ -1,0 +1,72 @@
+"""The catalogue page, docs/faults.md: every fault by family, made from the folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from .declared import TITLES, Family, Source
+from .known import KNOWN
+from .recordings import recorded
+from .shelf import Entry, entries
+
+PAGE = Path(__file__).parents[2] / "docs/faults.md"
+COMMAND = "python -m fault_injection list --page > docs/faults.md"
+
+
+def page() -> str:
+    """The page, whole."""
+    all_of_them = entries()
+    controls = [entry for entry in all_of_them if entry.fault.kind == "control"]
+    pairs = {frozenset((entry.name, entry.fault.pair_of)) for entry in all_of_them if entry.fault.pair_of}
+    chains = [entry for entry in all_of_them if len(entry.golden.blockers) > 1]
+    lines = [
+        "# The fault library",
+        "",
+        f"<!-- made by `{COMMAND}`; a test holds it to the folders under fault_injection/faults/ -->",
+        "",
+        f"{len(all_of_them)} entries: {len(all_of_them) - len(controls)} faults and {len(controls)} controls, in which nothing is wrong;",
+        f"{len(pairs)} pairs with one event text and two causes, {len(chains)} with a second blocker behind the first. Each is injected",
+        "into a real control plane, and counts because its symptom was seen there. [How to add one](adding-a-fault.md).",
+        "",
+        "```",
+        "python -m fault_injection inject NAME            # a control plane with this fault in it, until Ctrl-C",
+        "python -m fault_injection verify --all --jobs 2  # every symptom is there",
+        "python -m fault_injection verify --all --trials  # and what is said of fixes is true, carried out",
+        "```",
+    ]
+    for family in Family:
+        own = [entry for entry in all_of_them if entry.fault.family is family]
+        if own:
+            lines += ["", f"## {family.value}. {TITLES[family]}", "", *_table(own)]
+    if KNOWN:
+        lines += ["", "## What we don't answer right yet", "", *(f"- {name}: {reason}" for name, reason in sorted(KNOWN.items()))]
+    return "\n".join(lines) + "\n"
+
+
+def _table(own: Sequence[Entry]) -> list[str]:
+    rows = ["| name | what the user sees | cause | difficulty | releases | source |", "| --- | --- | --- | --- | --- | --- |"]
+    return rows + [f"| {' | '.join(_cell(text) for text in _row(entry))} |" for entry in own]
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    fault = entry.fault
+    kind = "control, " if fault.kind == "control" else ""
+    beside = f"; pair of {fault.pair_of}" if fault.pair_of else ""
+    kept = ", ".join(recorded(entry))
+    return (
+        f"`{entry.name}`",
+        fault.symptom_text,
+        fault.title,
+        f"{kind}{fault.difficulty}{beside}",
+        f"{fault.releases}{f' (recorded: {kept})' if kept else ''}",
+        ", ".join(_source(source) for source in fault.sources) or "none",
+    )
+
+
+def _source(source: Source) -> str:
+    return f"{source.repo}#{source.issue}" if source.issue is not None else f"{source.repo}/{source.path}"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,49 @@
+"""Kinds that the control plane doesn't serve by itself (Kueue's, Karpenter's, Cluster API's): served by a definition that takes anything.
+
+What a controller of them would do, a scene writes in its stead; the API server keeps it and gives it out like its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fault_injection.lab.client import Client
+from fault_injection.lab.errors import LabError
+from k8s_topo_mcp.objects import KINDS
+from k8s_topo_mcp.sources.live.kinds import plural_of
+
+from .places import Place
+
+Object = dict[str, Any]
+ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def serve(place: Place, items: Iterable[Object]) -> None:
+    """Make sure that the kinds of these objects are served. Raises LabError for one that neither Kubernetes nor the product knows."""
+    client = place.client
+    for version, kind, namespaced in sorted({(item["apiVersion"], item["kind"], "namespace" in item["metadata"]) for item in items}):
+        if client.serves(version, kind):
+            continue
+        group, _, name = version.partition("/")
+        if (group, kind) not in KINDS or group.endswith(".k8s.io"):
+            raise LabError(f"nobody knows {version} {kind}; turn on its gate or name its API in the fault's plane")
+        client.create(_definition(group, name, kind, namespaced))
+        place.wait(f"{kind} to be served", lambda version=version, kind=kind: _served(client, version, kind), 20)
+
+
+def _served(client: Client, version: str, kind: str) -> bool:
+    client.forget(version)
+    return client.serves(version, kind)
+
+
+def _definition(group: str, version: str, kind: str, namespaced: bool) -> Object:
+    plural = plural_of(kind)
+    names = {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"}
+    served = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": ANYTHING}, "subresources": {"status": {}}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {"group": group, "names": names, "scope": "Namespaced" if namespaced else "Cluster", "versions": [served]},
+    }

@@ -1,0 +1,121 @@
+"""Recordings: the cluster as it was when the symptom was there, gzipped in the form of our own snapshots, and beside it what its roles are.
+
+`FAULT/recorded/RELEASE.json.gz` is what an agent or a test reads; `RELEASE.roles.json` is for whoever checks the answer.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fault_injection.lab.client import Client
+from fault_injection.lab.recording import read_gates
+from k8s_topo_mcp.objects import KINDS
+from k8s_topo_mcp.objects.decoding import parse_time
+from k8s_topo_mcp.sources.live.kinds import STATUS_CONFIG_MAP
+from k8s_topo_mcp.sources.snapshot.write import Facts, entries
+
+from .roles import Named, Value, dump, load
+from .shelf import Entry
+
+Object = dict[str, Any]
+CLUSTER = "lab"
+NODE_LEASES = "kube-node-lease"
+"""The namespace of what the product doesn't read: a Lease a node."""
+LARGE = 400_000
+"""Bytes above which a recording isn't kept in the repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One recording: the snapshot's objects (a v1 List), the roles, and what was recorded."""
+
+    content: Object
+    roles: dict[str, Named | Value]
+    told: dict[str, Any]
+
+    @property
+    def items(self) -> list[Object]:
+        return self.content["items"]
+
+    def find(self, of: Named) -> Object | None:
+        """An object of it, in whatever API version it was recorded."""
+        return next((item for item in self.items if item.get("kind") == of.kind and _about(item["metadata"], of)), None)
+
+    def events(self, of: Named) -> list[Object]:
+        """The events about an object."""
+        return [
+            item
+            for item in self.items
+            if item.get("kind") == "Event" and _about(item["involvedObject"], of, item["involvedObject"].get("kind"))
+        ]
+
+
+def _about(fields: Object, of: Named, kind: str | None = None) -> bool:
+    return fields["name"] == of.name and fields.get("namespace") in (None, of.namespace) and kind in (None, of.kind)
+
+
+def take(client: Client, metrics: str, moment: str, api_version: str) -> Object:
+    """The cluster as a v1 List; resource.k8s.io in the version asked for."""
+    facts = Facts(
+        as_of=parse_time(moment),
+        cluster=CLUSTER,
+        version=client.call("GET", "/version"),
+        gates={**read_gates(client.text("/metrics")), **read_gates(metrics)},
+    )
+    items = [item for item in everything(client, api_version) if item["metadata"].get("namespace") != NODE_LEASES]
+    return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(entries(facts, items))}
+
+
+def everything(client: Client, api_version: str = "resource.k8s.io/v1", **parameters: str) -> list[Object]:
+    """Every object of every kind that the product reads; `parameters` of the lists, as labelSelector."""
+    versions = client.versions()
+    found: list[Object] = []
+    for group, kind in sorted(KINDS):
+        if group == "events.k8s.io":
+            continue  # the same events as in the core group
+        wanted = [api_version] if group == "resource.k8s.io" else []
+        served = next((version for version in (*wanted, *versions.get(group, ())) if client.serves(version, kind)), None)
+        if served is not None:
+            found += client.list(served, kind, None, **parameters)
+    return found + _autoscaler_status(client)
+
+
+def _autoscaler_status(client: Client) -> list[Object]:
+    """The one ConfigMap that the product reads."""
+    namespace, name = STATUS_CONFIG_MAP
+    found = client.find("v1", "ConfigMap", name, namespace)
+    return [] if found is None else [found]
+
+
+def path_of(entry: Entry, release: str) -> Path:
+    return entry.folder / "recorded" / f"{release}.json.gz"
+
+
+def write(entry: Entry, release: str, recording: Recording, into: Path | None = None) -> Path:
+    """Write it into the fault's folder, or as FAULT.json.gz into another; the same content gives the same bytes."""
+    target = path_of(entry, release) if into is None else into / f"{entry.name}.json.gz"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        packed.write(json.dumps(recording.content, separators=(",", ":"), sort_keys=True).encode())
+    _roles_beside(target).write_text(json.dumps({**recording.told, "roles": dump(recording.roles)}, indent=1) + "\n")
+    return target
+
+
+def read(entry: Entry, release: str) -> Recording:
+    """A recording from the fault's folder. Raises FileNotFoundError."""
+    source = path_of(entry, release)
+    told = json.loads(_roles_beside(source).read_text())
+    return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told)
+
+
+def recorded(entry: Entry) -> list[str]:
+    """The releases of which a fault has a recording."""
+    return sorted(path.name.removesuffix(".json.gz") for path in (entry.folder / "recorded").glob("*.json.gz"))
+
+
+def _roles_beside(path: Path) -> Path:
+    return path.with_name(path.name.replace(".json.gz", ".roles.json"))

@@ -1,0 +1,151 @@
+"""Verify: every fault is injected, its symptom seen, and, if asked, what its golden file says of changes proven at the control plane.
+
+A session a plane, and several sessions side by side if the machine has room; the faults of a plane are dealt out to its sessions.
+"""
+
+from __future__ import annotations
+
+import threading
+import time  # noqa: TID251 - how long it takes is told
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fault_injection.lab.errors import ApiError, LabError
+
+from .asked import complaints
+from .changes import BadChange, at_place
+from .declared import Plane
+from .golden import Trial
+from .injection import Injection
+from .intent import lost
+from .recordings import Recording, everything
+from .roles import Named, roles_in
+from .session import Session
+from .shelf import Entry
+from .signs import Sign
+
+HELPS = 30.0
+"""Seconds in which a fix must let the pod bind: a refused pod waits up to 10 s for its next attempt."""
+DOESNT = 4.0
+"""Seconds after which a change counts as one that didn't help."""
+
+
+@dataclass(slots=True)
+class Told:
+    """What came of one fault."""
+
+    name: str
+    seconds: float = 0.0
+    failures: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to do with each fault, at a seed (by default its own). `keep` gets its recording, `ask` compares our answer with the
+    golden one."""
+
+    seed: int | None = None
+    innocents: int | None = 2
+    trials: bool = False
+    ask: bool = False
+    keep: Callable[[Entry, Recording], None] | None = None
+
+
+def verify(chosen: Sequence[Entry], wanted: Wanted, jobs: int, tell: Callable[[Told], None]) -> list[Told]:
+    """All of them; `tell` hears of each as it ends."""
+    planes: dict[Plane, list[Entry]] = {}
+    for entry in chosen:
+        planes.setdefault(entry.fault.plane, []).append(entry)
+    work = [(plane, found[start::jobs]) for plane, found in planes.items() for start in range(min(jobs, len(found)))]
+    results: list[Told] = []
+    lock = threading.Lock()
+
+    def one() -> None:
+        while True:
+            with lock:
+                if not work:
+                    return
+                plane, share = work.pop(0)
+            for told in _share(plane, share, wanted):
+                with lock:
+                    results.append(told)
+                    tell(told)
+
+    threads = [threading.Thread(target=one, name=f"session-{number}") for number in range(jobs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    missing = {entry.name for entry in chosen} - {told.name for told in results}
+    return [*results, *(Told(name, failures=["wasn't reached"]) for name in sorted(missing))]
+
+
+def _share(plane: Plane, share: Sequence[Entry], wanted: Wanted) -> Iterator[Told]:
+    left = list(share)
+    try:
+        with Session(plane) as session:
+            while left:
+                entry = left.pop(0)
+                yield _one(session, entry, wanted)
+    except (LabError, ApiError) as error:
+        for entry in left:
+            yield Told(entry.name, failures=[f"no control plane: {error}"])
+
+
+def _one(session: Session, entry: Entry, wanted: Wanted) -> Told:
+    told = Told(entry.name)
+    seed = entry.seed if wanted.seed is None else wanted.seed
+    began = time.monotonic()
+    try:
+        with session.injected(entry, seed, wanted.innocents) as injection:
+            if wanted.ask or wanted.keep is not None:
+                recording = session.record(injection)
+                if wanted.keep is not None:
+                    wanted.keep(entry, recording)
+                if wanted.ask:
+                    told.notes += complaints(recording, entry.golden)
+        if wanted.trials:
+            for trial, helps in [*((trial, True) for trial in entry.golden.fixes), *((trial, False) for trial in entry.golden.not_fixes)]:
+                with session.injected(entry, seed, wanted.innocents) as injection:
+                    told.failures += _trial(entry, injection, trial, helps)
+    except (LabError, ApiError, BadChange) as error:
+        told.failures.append(str(error))
+    except Exception as error:  # a scene is code: what it raises is the failure of this fault alone
+        told.failures.append(f"{type(error).__name__}: {error}")
+    told.seconds = time.monotonic() - began
+    return told
+
+
+def _trial(entry: Entry, injection: Injection, trial: Trial, helps: bool) -> list[str]:
+    """What is wrong with what the golden file says of a change."""
+    at_place(injection.place, trial.change, injection.roles())
+    signs = trial.then or (Sign(of=_asked(entry), bound=True, seconds=HELPS),)
+    starts = helps or bool(trial.loses)
+    limit = time.monotonic() + (HELPS if starts else DOESNT)
+    while not (shown := all(injection.shows(sign) for sign in signs)) and time.monotonic() < limit:
+        time.sleep(0.1)
+    if starts and not shown:
+        return [f"{trial.say!r} doesn't help: {'; '.join(sign.words() for sign in signs)} isn't seen within {HELPS:g} s"]
+    if not starts:
+        return [f"{trial.say!r} helps after all"] if shown else []
+    # What a change gives up may be kept by luck, on the device that happened to be chosen: that isn't looked at.
+    return [] if trial.then or trial.loses else _intent(entry, injection, trial)
+
+
+def _intent(entry: Entry, injection: Injection, trial: Trial) -> list[str]:
+    intent = entry.golden.intent
+    roles = injection.roles()
+    of = roles.get(_asked(entry))
+    if intent is None or not isinstance(of, Named) or of.kind != "Pod":
+        return []
+    items = everything(injection.place.client)
+    pod = next((item for item in items if item["kind"] == "Pod" and item["metadata"]["name"] == of.name), None)
+    missing = [f"{of.ref} is gone"] if pod is None else lost(intent, items, pod, roles)
+    return [f"{trial.say!r} gives up what was meant: {'; '.join(missing)}"] if missing else []
+
+
+def _asked(entry: Entry) -> str:
+    """The role that the user asks about."""
+    (found,) = {role for template in entry.golden.ask.values() for role in roles_in(template)}
+    return found

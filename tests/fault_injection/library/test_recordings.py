@@ -1,0 +1,58 @@
+"""explain_pending about every recording, held against the golden file; what it doesn't get right is listed, and the list is printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from fault_injection.library import asked, recordings
+from fault_injection.library.known import KNOWN
+from fault_injection.library.shelf import Entry, entries
+
+
+def cases() -> list[object]:
+    return [
+        pytest.param(
+            entry,
+            release,
+            id=f"{entry.name}-{release}",
+            marks=pytest.mark.xfail(reason=f"{entry.name}: {KNOWN[entry.name]}", strict=True) if entry.name in KNOWN else (),
+        )
+        for entry in entries()
+        for release in recordings.recorded(entry)
+    ]
+
+
+@pytest.mark.parametrize(("entry", "release"), cases())
+def test_the_answer_is_the_golden_one(entry: Entry, release: str) -> None:
+    assert asked.complaints(recordings.read(entry, release), entry.golden) == []
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_every_fault_has_a_recording_small_enough_of_a_release_that_it_is_of(entry: Entry) -> None:
+    kept = recordings.recorded(entry)
+    assert entry.fault.plane.release in kept
+    assert all(recordings.path_of(entry, release).stat().st_size <= recordings.LARGE for release in kept)
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_a_recording_is_of_the_scene_as_it_is_now(entry: Entry) -> None:
+    """A scene that was changed is recorded again: python -m fault_injection record NAME."""
+    for release in recordings.recorded(entry):
+        recording = recordings.read(entry, release)
+        world = entry.world(recording.told["seed"], recording.told["innocents"])
+        assert recording.told["variant"] == world.variant.words()
+        names = {role: str(of) for role, of in recording.roles.items()}
+        assert {role: str(of) for role, of in world.named().items()}.items() <= names.items()
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_its_symptom_is_in_the_recording(entry: Entry) -> None:
+    """Whoever has only the recording sees it, unless the variant took the events away."""
+    for release in recordings.recorded(entry):
+        recording = recordings.read(entry, release)
+        for sign in entry.fault.symptom:
+            if sign.absent or (sign.needs_events() and "events expired" in recording.told["variant"]):
+                continue
+            of = recording.roles[sign.of]
+            item = recording.find(of)  # type: ignore[arg-type]
+            assert sign.seen(item, lambda of=of, recording=recording: recording.events(of), recording.roles), sign.words()

@@ -1,0 +1,105 @@
+"""Every fault on the shelf is whole: files as declared, a scene that is a function of the seed, a golden file that speaks of that scene."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fault_injection.library.declared import Family
+from fault_injection.library.known import KNOWN
+from fault_injection.library.roles import roles_in
+from fault_injection.library.shelf import Entry, UnknownFault, entries, entry
+from fault_injection.library.steps import Found, Wait
+from fault_injection.library.world import World
+
+from .hints import hints, telling
+
+ALL = entries()
+SEEDS = (1, 2, 3)
+each = pytest.mark.parametrize("fault", ALL, ids=lambda found: found.name)
+
+
+def texts(value: Any) -> list[str]:
+    match value:
+        case str():
+            return [value]
+        case dict():
+            return [text for key, inner in value.items() for text in (*texts(key), *texts(inner))]
+        case list() | tuple():
+            return [text for inner in value for text in texts(inner)]
+        case _:
+            return []
+
+
+def roles_of(world: World) -> set[str]:
+    return {*world.named(), *(step.role for step in world.steps if isinstance(step, Found))}
+
+
+def plan(world: World) -> str:
+    return json.dumps([repr(step) for step in world.steps]) + world.variant.words()
+
+
+@each
+def test_its_scene_is_a_function_of_the_seed(fault: Entry) -> None:
+    assert plan(fault.world(1)) == plan(fault.world(1))
+    assert len({plan(fault.world(seed)) for seed in range(6)}) == 6
+
+
+@each
+def test_every_role_that_its_files_name_is_in_its_scene(fault: Entry) -> None:
+    for seed in SEEDS:
+        world = fault.world(seed, 2)
+        known = roles_of(world)
+        said = {role for text in texts([fault.fault.model_dump(), fault.golden.model_dump()]) for role in roles_in(text)}
+        about = {sign.of for sign in fault.fault.symptom} | {step.sign.of for step in world.steps if isinstance(step, Wait)}
+        about |= {sign.of for trial in (*fault.golden.fixes, *fault.golden.not_fixes) for sign in trial.then}
+        about |= {change.of for trial in (*fault.golden.fixes, *fault.golden.not_fixes) for change in trial.change if change.of}
+        about |= set(fault.golden.intent.untouched) if fault.golden.intent else set()
+        assert said | about <= known
+
+
+@each
+def test_no_name_in_its_scene_hints_at_the_cause(fault: Entry) -> None:
+    forbidden = telling(ALL)
+    for seed in SEEDS:
+        assert hints(fault.world(seed, 2), forbidden) == []
+
+
+def test_a_name_that_hints_would_be_found() -> None:
+    world = entry("held-by-lower-priority").world(1, 0)
+    forbidden = telling(ALL)
+    assert {"exhausted", "incomplete", "tainted", "missing", "spare"} <= forbidden
+    world.scene.claim(name="incomplete-slices")
+    world.until(world.fault.symptom[0])
+    assert hints(world, forbidden) == ["ResourceClaim incomplete-slices: 'incomplete-slices'"]
+
+
+@each
+def test_its_pair_is_mutual_and_says_the_same(fault: Entry) -> None:
+    if fault.fault.pair_of is None:
+        return
+    other = entry(fault.fault.pair_of)
+    assert other.fault.pair_of == fault.name
+    assert other.golden.blockers[0] != fault.golden.blockers[0] or other.golden.values != fault.golden.values
+    own, others = ({sign.message for sign in one.fault.symptom if sign.condition == "PodScheduled"} for one in (fault, other))
+    assert own & others
+
+
+def test_the_shelf_spans_the_families() -> None:
+    faults = [found for found in ALL if found.fault.kind == "fault"]
+    assert len({found.fault.family for found in faults}) >= 14
+    assert {found.fault.family for found in faults} <= set(Family)
+    assert sum(found.fault.kind == "control" for found in ALL) >= 3
+    assert len({frozenset((found.name, found.fault.pair_of)) for found in ALL if found.fault.pair_of}) >= 2
+
+
+def test_known_failures_are_of_faults_that_exist() -> None:
+    assert set(KNOWN) <= {found.name for found in ALL}
+    assert all(reason.strip() for reason in KNOWN.values())
+
+
+def test_an_unknown_fault_is_answered_with_those_near_it() -> None:
+    with pytest.raises(UnknownFault, match=r"no fault 'slice-with-devices'; near it: .*slice-without-devices"):
+        entry("slice-with-devices")
