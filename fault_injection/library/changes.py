@@ -34,7 +34,8 @@ def edited(item: Object, change: Change, roles: Roles) -> Object:
     for path, value in change.set.items():
         way = steps(filled(path, roles))
         holder = _holder(made, way, path, make=True)
-        new, last = filled_in(value, roles), way[-1]
+        new: Any = filled_in(value, roles)
+        last: Any = way[-1]
         if isinstance(holder, list) and last == len(holder):
             holder.append(new)
         else:

@@ -65,16 +65,16 @@ def _devices(wanted: Devices, items: Sequence[Object], pod: Object, roles: Roles
     held = [entry for entry in _held(items, pod) if driver in (None, entry["driver"])]
     found = [] if len(held) >= wanted.count else [f"it has {len(held)} devices{f' of {driver}' if driver else ''}, not {wanted.count}"]
     published = _published(items)
-    devices = [(entry["driver"], published.get((entry["driver"], entry["pool"], entry["device"]))) for entry in held]
+    devices = [(entry["driver"], entry["device"], published.get((entry["driver"], entry["pool"], entry["device"]))) for entry in held]
     for expression in wanted.each:
         program = compile_selector(filled(expression, roles), Environment(37))
         if isinstance(program, CompileError):
             raise ValueError(f"intent: {filled(expression, roles)}: {program}")
-        failing = [of.name for name, of in devices if of is None or program.evaluate(values_of(of, name)) is not True]
+        failing = [name for driver, name, of in devices if of is None or program.evaluate(values_of(of, driver)) is not True]
         if failing:
             found.append(f"{', '.join(failing[:3])} isn't {filled(expression, roles)}")
     for attribute in wanted.same:
-        values = {str(of.attribute(attribute, name)) if of is not None else "nothing" for name, of in devices}
+        values = {str(of.attribute(attribute, driver)) if of is not None else "nothing" for driver, _, of in devices}
         if len(values) > 1:
             found.append(f"its devices have {len(values)} values of {attribute}")
     return found

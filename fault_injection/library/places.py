@@ -19,7 +19,8 @@ Object = dict[str, Any]
 class Place(Protocol):
     """What injection needs."""
 
-    client: Client
+    @property
+    def client(self) -> Client: ...
 
     def wait(self, what: str, until: Callable[[], Any], seconds: float = 30.0, every: float = 0.05) -> Any: ...
 
