@@ -155,7 +155,7 @@ class _Run:
         # Of pods that can stand in for each other any may be with another.
         numbers = {kind: number for number, kind in enumerate(dict.fromkeys(map(counting.kinds.of_pod, counting.pods)))}
         kinds = {pod.name: numbers[counting.kinds.of_pod(pod)] for pod in counting.pods}
-        ours = _together(kinds, ((pod.name, node) for pod, node in counting.play(counting.nodes(count)).first.placed))
+        ours = _together(kinds, ((pod.name, node) for pod, node in counting.play(count).plays.first.placed))
         theirs = _together(kinds, bound.items())
         if ours == theirs:
             self.result.shared += 1

@@ -45,7 +45,7 @@ def test_the_fewest_nodes_are_those_of_the_best_assignment(asked: list[int], the
 def test_no_way_of_the_scheduler_gives_a_node_more_than_it_has(asked: list[int], count: int) -> None:
     view = cluster(node("n0", allocatable={"cpu": "5"}), *(plain(f"p-{number}", str(cpu)) for number, cpu in enumerate(asked)))
     counting = Counting(view, pods(view), template(), 6)
-    play = counting.play(counting.nodes(count)).worst
+    play = counting.play(count).plays.worst
     used: dict[str, int] = {}
     for placed, on in play.placed:
         used[on] = used.get(on, 0) + int(placed.containers[0].requests["cpu"].value)
@@ -68,7 +68,7 @@ def test_with_fewer_nodes_than_the_least_the_scheduler_never_places_all(asked: l
     counting = Counting(view, pods(view), kind)
     assert found.least is not None
     for count in range(min(found.least, counting.most + 1)):
-        assert not counting.play(counting.nodes(count)).first.complete
+        assert not counting.play(count).plays.first.complete
 
 
 @given(st.integers(1, 7), st.integers(1, 4), st.lists(st.integers(0, 5), min_size=1, max_size=3), st.booleans())

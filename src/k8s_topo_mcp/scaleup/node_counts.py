@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..objects import Node, Pod
 from ..scheduling.placement import place
@@ -65,6 +66,13 @@ class NodeCounts:
         return left_over(end, nodes, len(self.template.daemons), classes)
 
 
+class Played(NamedTuple):
+    """What came of so many new nodes."""
+
+    new: NewNodes
+    plays: Plays
+
+
 class Counting:
     """One question: these pods, this template. What is known of each kind of pod is kept for all numbers of nodes."""
 
@@ -77,6 +85,7 @@ class Counting:
         self.kinds = Kinds.of(view, self.pods)
         self._all = with_nodes(view, ((template, self.most),))
         self.known = looks_with(self._all, view, self.pods, self.kinds)
+        self._played: dict[int, Played] = {}
 
     def known_with(self, new: NewNodes) -> Known:
         """Where each kind of pod may run with so many nodes."""
@@ -89,15 +98,14 @@ class Counting:
                 known[among] = replace(placement, nodes=nodes)
         return known
 
-    def nodes(self, count: int) -> NewNodes:
-        """The cluster with so many new nodes."""
-        return with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
-
-    def play(self, new: NewNodes) -> Plays:
-        """The scheduler's ways with these nodes, up to the first on which a pod gets none."""
-        return play_all(
-            new.view, self.entries, self.kinds, self.known_with(new), new.origins, ways_for(len(self.pods)), while_complete=True
-        )
+    def play(self, count: int) -> Played:
+        """The cluster with so many new nodes, and the scheduler's ways with them, up to the first on which a pod gets none."""
+        if count not in self._played:
+            new = with_nodes(self.view, ((self.template, count),)) if count < self.most else self._all
+            most = ways_for(len(self.pods))
+            plays = play_all(new.view, self.entries, self.kinds, self.known_with(new), new.origins, most, while_complete=True)
+            self._played[count] = Played(new, plays)
+        return self._played[count]
 
     def packing(self) -> Packing:
         return Packing.of(self._all.view, self.pods, self.kinds, self.known, tuple(self._all.origins))
@@ -116,14 +124,13 @@ def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, 
     if nowhere:
         return NodeCounts(template, None, True, None, False, 0, True, True, 0, nowhere)
     counting = Counting(view, pods, template, most)
-    least, exact = _least(counting.packing(), counting.most)
+    least, exact = _least(counting)
     if least > counting.most == len(counting.pods):  # a node for each isn't enough
         return NodeCounts(template, None, True, None, False, 0, True, True, 0)
     fewest, tried, plays, count = True, 0, None, least
     while count <= counting.most:
         tried = count
-        new = counting.nodes(count)
-        plays = counting.play(new)
+        new, plays = counting.play(count)
         exact = exact or (plays.first.complete and least == count)  # what the scheduler does is a way
         if plays.worst.complete:
             ways = (plays.tie, plays.ways, plays.all_ways)
@@ -141,10 +148,13 @@ def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, 
     return NodeCounts(template, least, exact, None, plays.tie, plays.ways, plays.all_ways, fewest, tried, unknown=unknown)
 
 
-def _least(packing: Packing, most: int) -> tuple[int, bool]:
-    """The smallest number of nodes that isn't proven to be too small, and whether it is proven to be enough. A way with some nodes is one
-    with more, so that what is too small can be halved."""
-    low, high = packing.at_least(), most + 1
+def _least(counting: Counting) -> tuple[int, bool]:
+    """The smallest number of nodes that isn't proven to be too small, and whether it is proven to be enough: what the scheduler does is a
+    way, and any other is searched for. A way with some nodes is one with more, so that what is too small can be halved."""
+    packing = counting.packing()
+    low, high = packing.at_least(), counting.most + 1
+    if low < high and counting.play(low).plays.first.complete:
+        return low, True
     answers: dict[int, Answer] = {}
     while low < high:
         middle = low if not answers else (low + high) // 2
