@@ -140,7 +140,7 @@ class Placing:
     @property
     def order_matters(self) -> bool:
         """Whether pods of one kind may get more or fewer places, depending on which nodes are filled first."""
-        return bool(self.kinds.related or self.kinds.shared or self.everywhere or self.lucky)
+        return bool(self.kinds.related or self.kinds.shared or self.everywhere or self.lucky or self._released)
 
     def places(self, pod: Pod) -> Places:
         """Where the pod fits in the present state."""
