@@ -43,6 +43,8 @@ def test_the_namespace_may_stand_apart(capsys: Captured) -> None:
 def test_a_blocker_sets_the_exit_status_only_when_asked(capsys: Captured) -> None:
     assert main(["explain", "trainer-0", "--demo", "--exit-code"]) == 3
     assert main(["explain", "eval-0", "--demo", "--exit-code"]) == 0
+    assert main(["scaleup", "--pod", "default/trainer-0", "--add", "g6.12xlarge", "--demo", "--exit-code"]) == 3
+    assert main(["scaleup", "--pod", "default/allreduce-0", "--add", "p4d.24xlarge", "--demo", "--exit-code"]) == 0
     assert main(["call", "explain_pending", "pod=trainer-0", "--demo"]) == 0
     assert main(["call", "explain_pending", "pod=trainer-0", "--demo", "--exit-code"]) == 3
     capsys.readouterr()

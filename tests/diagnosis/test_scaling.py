@@ -8,7 +8,7 @@ from k8s_topo_mcp.scaleup.template import NodeTemplate
 
 from ..scaleup.templates import plain, pods, template
 from .clusters import Item, claim, cluster, device_class, gpus, node, pod, pool, request
-from .gangs import ON, members, pod_group
+from .gangs import ON, member, members, pod_group
 
 
 def judged(*items: Item, add: tuple[NodeTemplate, int] | None = None, others: tuple[NodeTemplate, ...] = (), **more: object) -> Scaling:
@@ -68,3 +68,22 @@ def test_without_new_nodes_the_nodes_there_are_refuse() -> None:
     (refused,) = found.refused
     assert refused.cause is not None
     assert refused.cause.finding.code == "NOT_ENOUGH_DEVICES"
+
+
+def test_a_kind_of_node_that_refuses_what_fits_elsewhere_can_still_do() -> None:
+    """One pod fits on the node with the GPU; the other lacks cpu, which nodes without GPUs have."""
+    items = [node("g1", allocatable={"cpu": "4"}), pool(gpus(1), "g1"), claim("c", request()), pod("a", ("c",), requests={"cpu": "4"})]
+    found = judged(*items, plain("b", "5"), others=(template(name="cpu"),))
+    assert [(option.template.name, option.counts.scheduler) for option in found.options] == [("cpu", 1)]
+    assert found.tried.vain == ()
+
+
+def test_of_a_group_of_two_kinds_the_one_that_finds_no_place_is_told() -> None:
+    """3 + 3 cpu find a place on the new node of 8; 5 more don't."""
+    sizes = ("3", "3", "5", "5")
+    items = [entry for number, cpu in enumerate(sizes) for entry in member(number, requests={"cpu": cpu})]
+    (refused,) = judged(pod_group(4), *items, add=(template(), 1), gates=ON).refused
+    assert [pod.name for pod in refused.pods] == ["m-2", "m-3"]
+    assert refused.fit == 2
+    assert refused.cause is not None
+    assert refused.cause.finding.code == "INSUFFICIENT_RESOURCE"

@@ -213,10 +213,18 @@ def test_a_pool_has_a_template_for_each_type_that_it_names_and_the_catalogue_kno
 def test_a_well_known_label_that_nothing_tells_of_a_type_is_unknown_and_any_other_is_not_there() -> None:
     count, rack = "karpenter.k8s.aws/instance-gpu-count", "acme.com/rack"
 
-    def asking(name: str, label: str) -> dict[str, Any]:
-        return item("v1", "Pod", name, "default", spec={"containers": [{"name": "main"}], "nodeSelector": {label: "8"}})
+    def asking(name: str, label: str, value: str = "8") -> dict[str, Any]:
+        return item("v1", "Pod", name, "default", spec={"containers": [{"name": "main"}], "nodeSelector": {label: value}})
 
-    pods = (asking("known", count), asking("custom", rack), asking("typed", TYPE))
+    spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/region", "whenUnsatisfiable": "DoNotSchedule"}
+    pods = (
+        asking("known", count),
+        asking("custom", rack),
+        asking("typed", TYPE),
+        asking("arch", "beta.kubernetes.io/arch", "amd64"),
+        asking("older", "failure-domain.beta.kubernetes.io/zone", "z1"),
+        item("v1", "Pod", "spread", "default", spec={"containers": [{"name": "main"}], "topologySpreadConstraints": [spread]}),
+    )
     cluster = view(node_pool("gpu", (TYPE, "In", ["p5.48xlarge"])), *pods)
     (group,) = node_groups(cluster)
     (template,) = group.templates
@@ -232,6 +240,7 @@ def test_a_well_known_label_that_nothing_tells_of_a_type_is_unknown_and_any_othe
         return on_new_node(after, pod, template, fresh).verdict
 
     assert [verdict(name) for name in ("known", "custom", "typed")] == ["unknown", "refused", "refused"]
+    assert [verdict(name) for name in ("arch", "older", "spread")] == ["fits", "unknown", "unknown"]
 
 
 def test_live_nodes_of_the_pool_come_before_the_catalogue() -> None:

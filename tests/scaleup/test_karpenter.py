@@ -178,6 +178,8 @@ def test_taints_of_the_node_pool_have_to_be_tolerated_but_not_those_of_start_up(
         ({"kubernetes.io/arch": "arm64"}, [], False),
         ({"beta.kubernetes.io/arch": "arm64"}, [("kubernetes.io/arch", "In", ["amd64"])], True),
         ({"beta.kubernetes.io/arch": "arm64"}, [("kubernetes.io/arch", "In", ["arm64"])], False),
+        ({"beta.kubernetes.io/arch": "amd64"}, [("beta.kubernetes.io/arch", "In", ["arm64"])], True),
+        ({"kubernetes.io/arch": "amd64"}, [("beta.kubernetes.io/arch", "In", ["arm64"])], True),
         ({"node-restriction.kubernetes.io/team": "red"}, [], True),
         ({"feature.node.kubernetes.io/pci-10de.present": "true"}, [], True),
         ({"kubernetes.io/hostname": "n1"}, [], True),

@@ -13,8 +13,8 @@ from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.scheduling.placing import Kinds
 from k8s_topo_mcp.view import ClusterView
 
-from ..diagnosis.clusters import Item, claim, cluster, device_class, gpus, match, node, pod, pool, request
-from ..diagnosis.gangs import ON, member, pod_group
+from ..diagnosis.clusters import Item, claim, cluster, device_class, gpu, gpus, match, node, pod, pool, request
+from ..diagnosis.gangs import ON, member, members, pod_group
 from .templates import pods
 
 IN_ZONES = {**ON, "TopologyAwareWorkloadScheduling": True}
@@ -105,3 +105,19 @@ def test_what_is_kept_of_earlier_plays_changes_nothing_and_no_play_takes_more_th
             assert sum(asked[int(placed.name[1:])][1] for placed, on in one.placed if on == f"n{number}") <= 8
         for left, _ in one.left:
             assert not place(end, left).fitting
+
+
+def test_a_group_that_gives_everything_back_may_have_depended_on_the_order() -> None:
+    """One GPU can be used from both nodes, the other from a alone: the group starts if its first member goes to b."""
+
+    def usable(*names: str) -> Item:
+        return {"nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(names)}]}]}
+
+    shared = [
+        pool([gpu("x")], "both", name="both", nodeSelector=usable("a", "b")),
+        pool([gpu("y")], "one", name="one", nodeSelector=usable("a")),
+    ]
+    for order in ("ab", "ba"):
+        items = [*(node(name, allocatable={"cpu": "1"}) for name in order), *shared, pod_group(2), *members(2, requests={"cpu": "1"})]
+        found = played(cluster(device_class(), *items, gates=ON), 100)
+        assert (found.first.independent, found.tie, found.ways) == (False, True, 2)

@@ -11,7 +11,7 @@ from k8s_topo_mcp.scaleup.template import NodeTemplate
 from k8s_topo_mcp.view import ClusterView, Replace
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, gpus, match, node, pod, pool, request
-from ..diagnosis.gangs import ON, members, pod_group
+from ..diagnosis.gangs import ON, member, members, pod_group
 from .templates import plain, pods, template
 
 ZONE = "topology.kubernetes.io/zone"
@@ -204,3 +204,16 @@ def test_a_required_neighbour_that_comes_later_in_the_queue_opens_the_node() -> 
     items = [plain("a", "1", affinity=near), plain("b", "1", metadata={"labels": {"app": "x"}})]
     found = simulated(*items, add=template(labels={ZONE: "a"}))
     assert verdicts(found) == {"a": "starts", "b": "starts"}
+
+
+def test_what_one_kind_of_new_node_refuses_is_not_known_while_another_may_take_it() -> None:
+    view = cluster(device_class(), *asking("a", 1), *asking("b", 1))
+    dark = template(name="dark", devices_known=False)
+    found = simulate(view, pods(view), [(template(1), 1), (dark, 1)])
+    assert verdicts(found) == {"a": "starts", "b": "unknown"}
+
+
+def test_a_group_of_which_one_member_is_not_known_is_not() -> None:
+    mate = pod("m-1", schedulingGroup={"podGroupName": "g"}, requests={"cpu": "1"})
+    found = simulated(pod_group(2), *member(0, request()), mate, add=template(devices_known=False), gates=ON)
+    assert set(verdicts(found).values()) == {"unknown"}

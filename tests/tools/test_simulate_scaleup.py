@@ -13,6 +13,7 @@ from k8s_topo_mcp.tools.models import Answer
 from k8s_topo_mcp.view import ClusterView
 from tests.diagnosis.clusters import Item, asking, claim, cluster, device_class, gpus, held, node, pod, pool, request
 from tests.diagnosis.gangs import ON, members, pod_group
+from tests.diagnosis.layers.objects import quota
 from tests.scaleup.scenes import CA_IMAGE, deployment
 
 TYPE = "node.kubernetes.io/instance-type"
@@ -262,3 +263,45 @@ def test_of_a_group_that_makes_several_kinds_of_nodes_one_that_takes_the_pods_is
     (added,) = answer.structured()["added"]
     assert (added["name"], added["starts"]) == ("pool large", 1)
     assert "Karpenter NodePool pool makes nodes of 2 kinds; of those that take the most of the pods pool large is taken" in answer.report
+
+
+def test_a_quota_that_has_no_room_for_the_pods_of_a_manifest_is_told() -> None:
+    manifest = """
+apiVersion: v1
+kind: Pod
+metadata: {name: new}
+spec: {containers: [{name: main, image: web, resources: {requests: {cpu: "3"}}}]}
+"""
+    items = [node("n1", labels={TYPE: "x9"}, allocatable={"cpu": "4"}), pod("r", on="n1", requests={"cpu": "4"})]
+    view = cluster(*items, deployment("cluster-autoscaler", CA_IMAGE), quota("team", {"pods": "1"}, {"pods": "1"}))
+    (row,) = asked(view, manifest=manifest, add=["x9"]).structured()["autoscalers"]
+    assert "QUOTA_EXCEEDED" in [entry["code"] for entry in row["obstacles"]]
+
+
+def test_what_is_known_of_some_pods_is_told_though_it_is_not_of_others() -> None:
+    items = [*FULL, *asking(request("r", 2)), pod("large", requests={"cpu": "99"})]
+    items.append(pod("host", requests={"cpu": "1"}, nodeSelector={"kubernetes.io/hostname": "x"}))
+    answer = asked(cluster(*items), add=["x9"], pods=["p", "large", "host"])
+    assert answer.structured()["verdict"] == "starts in part"
+    assert "1 of 3 pods that wait starts; of 1 it isn't known" in answer.report.partition("\n")[0]
+
+
+def test_the_first_of_many_pods_are_called_that() -> None:
+    manifest = """
+apiVersion: batch/v1
+kind: Job
+metadata: {name: huge}
+spec:
+  parallelism: 200
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: web, resources: {requests: {cpu: "2"}}}]}}
+"""
+    answer = asked(cluster(*FULL), manifest=manifest, add=["x9=20"])
+    assert "the first 64 of 200 pods of Job default/huge" in answer.report.partition("\n")[0]
+
+
+def test_the_audit_does_not_say_no_where_it_is_not_known() -> None:
+    labelled = claim("d", request("r", 1)), pod("q", ("d",), nodeSelector={"kubernetes.io/hostname": "x"})
+    rows = asked(one(*labelled)).structured()["wishes"]
+    (row,) = [row for row in rows if row["example"] == "default/q"]
+    assert "kubernetes.io/hostname" in row["not_known"]
+    assert "why" not in row

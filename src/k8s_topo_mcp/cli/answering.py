@@ -44,9 +44,14 @@ def answer(options: argparse.Namespace, tool_name: str, arguments: Mapping[str, 
             print(json.dumps(structured, ensure_ascii=False, indent=2))
         else:
             print(coloured(found.report))
-        return exits.BLOCKED if options.exit_code and structured.get("blocker") else exits.ANSWERED
+        return exits.BLOCKED if options.exit_code and _blocked(structured) else exits.ANSWERED
 
     return over_view(options, said)
+
+
+def _blocked(structured: Mapping[str, Any]) -> bool:
+    """Whether an answer names what keeps a pod from starting: its own blocker, or those of pods that don't start."""
+    return bool(structured.get("blocker")) or any(entry.get("blocker") for entry in structured.get("not_starting", ()))
 
 
 def over_view(options: argparse.Namespace, use: Callable[[ClusterView], int]) -> int:

@@ -22,6 +22,7 @@ from ..objects import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
+from ..objects.meta import PROPOSED
 from ..view import Add, ClusterView, Replace
 from ..view.indices import nearest_names
 from .manifest import Document, read_manifest
@@ -129,7 +130,7 @@ def pod_of(owner: Owner, template: Pod) -> Pod:
     metadata = Metadata(
         name=f"{owner.ref.name}-x",
         namespace=owner.namespace,
-        uid=f"inline-{owner.ref.name}",
+        uid=f"{PROPOSED}{owner.ref.name}",
         labels=template.metadata.labels,
         owners=(controller,),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 from ..objects import DaemonSet, ObjectRef, Owner, Pod
+from ..objects.meta import PROPOSED
 from ..objects.owner import PodTemplate
 from ..view import ClusterView
 from .manifest import Document
@@ -22,12 +23,13 @@ FEW = 3
 @dataclass(frozen=True, slots=True, eq=False)
 class ProposedPods:
     """`view` is the cluster with the manifest and its `pods` in it. `subject` is the workload or pod, None if there are several; `notes`
-    say what was left out or taken for granted."""
+    say what was left out or taken for granted. `of`: so many pods were asked for, where these are the first."""
 
     view: ClusterView
     subject: ObjectRef | None
     pods: tuple[Pod, ...]
     notes: tuple[str, ...]
+    of: int | None = None
 
 
 def propose_pods(view: ClusterView, documents: Sequence[Document]) -> ProposedPods:
@@ -66,7 +68,13 @@ def propose_pods(view: ClusterView, documents: Sequence[Document]) -> ProposedPo
         edited, added = with_pod(edited, pod, notes)
         pods.append(added)
     subjects = [*owners, *given]
-    return ProposedPods(edited, subjects[0].ref if len(subjects) == 1 else None, tuple(pods), tuple(dict.fromkeys(notes)))
+    return ProposedPods(
+        edited,
+        subjects[0].ref if len(subjects) == 1 else None,
+        tuple(pods),
+        tuple(dict.fromkeys(notes)),
+        asked if asked > MOST_PODS else None,
+    )
 
 
 def _named(owners: Sequence[Owner]) -> str:
@@ -103,10 +111,11 @@ def _made(view: ClusterView, owners: Sequence[Owner], given: Sequence[Pod]) -> I
                 while (owner.namespace, name) in taken or view.get(Pod, name, owner.namespace) is not None:
                     name += "x"
                 taken.add((owner.namespace, name))
-                metadata = replace(made.metadata, name=name, uid=f"inline-{owner.namespace}-{name}")
+                metadata = replace(made.metadata, name=name, uid=f"{PROPOSED}{owner.namespace}-{name}")
                 yield replace(made, metadata=metadata)
 
 
 def _loose(given: Sequence[Pod]) -> Iterator[Pod]:
     for pod in given:
-        yield replace(pod, node_name="", phase="Pending", resource_claim_statuses={})
+        metadata = replace(pod.metadata, uid=f"{PROPOSED}{pod.namespace}-{pod.name}")
+        yield replace(pod, metadata=metadata, node_name="", phase="Pending", resource_claim_statuses={})

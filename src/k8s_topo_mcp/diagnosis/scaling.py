@@ -11,13 +11,14 @@ from itertools import islice
 from ..findings import Finding
 from ..objects import Node, Pod, ResourceClaim
 from ..scaleup.left_over import LeftOver, classes_asked
-from ..scaleup.node_counts import NodeCounts, node_counts
+from ..scaleup.node_counts import NodeCounts, first_looks, node_counts
 from ..scaleup.node_group import NodeGroup
 from ..scaleup.on_new_nodes import OnNewNode
 from ..scaleup.simulation import PodOutcome, Simulation, simulate
-from ..scaleup.survey import Surveyed, survey
+from ..scaleup.survey import KindOfPod, Surveyed, survey
 from ..scaleup.template import NodeTemplate
 from ..scheduling.placement import place
+from ..scheduling.placing import Kinds
 from ..scheduling.pod_signature import signatures
 from ..view import ClusterView
 from ..view.indices import claims_of
@@ -116,11 +117,14 @@ def scaling(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[No
 
 def _tried(view: ClusterView, pods: Sequence[Pod], others: Sequence[Kind]) -> Tried:
     """Each kind of node that may take a pod of each kind: is there a number of them that starts all?"""
+    kinds = Kinds.of(view, pods)
+    looks = first_looks(view, pods, kinds)
+    at_home = frozenset(id(pod) for pod in pods if looks[kinds.signatures[id(pod)]].fitting)
     surveyed = survey(view, pods, [template for template, _ in others])
     here = [found for found, (_, group) in zip(surveyed, others, strict=True) if group is not None]
-    vain = [found.template for found in here if _verdict(found) == "refused"]
-    unsure = [(found.template, next(on.why for on in found.verdicts if on.why)) for found in here if _verdict(found) == "unknown"]
-    fitting = sorted((found.at_least, number) for number, found in enumerate(surveyed) if _verdict(found) == "fits")
+    vain = [found.template for found in here if _verdict(found, at_home) == "refused"]
+    unsure = [(found.template, next(on.why for on in found.verdicts if on.why)) for found in here if _verdict(found, at_home) == "unknown"]
+    fitting = sorted((found.at_least, number) for number, found in enumerate(surveyed) if _verdict(found, at_home) == "fits")
     options: list[Option] = []
     for _, number in fitting[:MOST_COUNTED]:
         template, group = others[number]
@@ -134,10 +138,16 @@ def _tried(view: ClusterView, pods: Sequence[Pod], others: Sequence[Kind]) -> Tr
     return Tried(tuple(options), tuple(vain), tuple(unsure), tuple(others[number][0] for _, number in fitting[MOST_COUNTED:]))
 
 
-def _verdict(found: Surveyed) -> str:
-    """Of all kinds of pods together."""
-    verdicts = {on.verdict for on in found.verdicts}
-    return next((verdict for verdict in ("refused", "unknown") if verdict in verdicts), "fits")
+def _verdict(found: Surveyed, at_home: frozenset[int]) -> str:
+    """Of all kinds of pods together, but for those that it refuses and that fit on nodes there are."""
+    verdicts = {
+        on.verdict for kind, on in zip(found.kinds, found.verdicts, strict=True) if on.verdict != "refused" or not _all_in(kind, at_home)
+    }
+    return next((verdict for verdict in ("refused", "unknown", "fits") if verdict in verdicts), "refused")
+
+
+def _all_in(kind: KindOfPod, at_home: frozenset[int]) -> bool:
+    return all(id(pod) in at_home for pod in kind.pods)
 
 
 def _refused(simulation: Simulation) -> Iterator[Refused]:
@@ -157,18 +167,17 @@ def _refused(simulation: Simulation) -> Iterator[Refused]:
         elif first.verdict == "refused" and on is not None:
             yield Refused(pods, on.template, find_cause(simulation.new.view, on.placement))
         else:
-            yield _after_the_others(simulation, first.pod, pods)
+            yield from _after_the_others(simulation, pods)
 
 
-def _after_the_others(simulation: Simulation, pod: Pod, pods: tuple[Pod, ...]) -> Refused:
-    """What keeps a pod from the nodes once the others, and the members of its group that fit, are on them."""
-    gang = next((entry for entry in simulation.gangs if any(pod.key == own.key for own in entry.pods)), None)
+def _after_the_others(simulation: Simulation, pods: tuple[Pod, ...]) -> Iterator[Refused]:
+    """What keeps pods from the nodes once the others, and the members of their group that fit, are on them. Nothing is told of a kind of
+    which all had a place on trial: what keeps the group is the other kind."""
+    gang = next((entry for entry in simulation.gangs if any(pods[0].key == own.key for own in entry.pods)), None)
     end = simulation.end(gang.gang.name if gang is not None else "")
-    waiting = pod
-    if gang is not None:  # the members that had a place on trial have one in this view
-        waiting = next((own for own in pods if not (end.current(own) or own).node_name), pod)
-    cause = find_cause(end, place(end, end.current(waiting) or waiting))
-    return Refused(pods, None, cause, fit=gang.fit if gang is not None else None)
+    waiting = next((now for pod in pods if not (now := end.current(pod) or pod).node_name), None)
+    if waiting is not None:
+        yield Refused(pods, None, find_cause(end, place(end, waiting)), fit=gang.fit if gang is not None else None)
 
 
 def _with_changes(simulation: Simulation, refused: Sequence[Refused]) -> Iterator[Option]:

@@ -49,6 +49,10 @@ class Write:
     fields: tuple[str, ...]
 
 
+PROPOSED = "inline-"
+"""How the uid begins of an object that a question made, and no API server."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Metadata:
     """metav1.ObjectMeta, without what no tool reads (last-applied annotations). `writes` is read of the kinds that have no other sign of

@@ -7,7 +7,7 @@ node then has, if any, nobody can tell before it is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..objects import PersistentVolume, Pod
 from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
@@ -32,8 +32,19 @@ PROVIDERS = ("eks.amazonaws.com", "kubernetes.azure.com", "topology.k8s.aws")
 """Domains of providers' well-known labels that don't have "karpenter" in them."""
 
 
+def newer(key: str) -> str:
+    """The key as which Karpenter reads it."""
+    return NORMALIZED.get(key, key)
+
+
+def with_older(labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels, and the older ones that a node has beside them (kubelet and cloud controllers set both)."""
+    return {**{older: labels[key] for older, key in NORMALIZED.items() if key in labels}, **labels}
+
+
 def well_known(key: str) -> bool:
     """Whether Karpenter, or a provider of it, may know the label: of providers' domains every label is taken to be one."""
+    key = newer(key)
     domain = key.partition("/")[0] if "/" in key else ""
     return key in WELL_KNOWN or (domain != OWN_DOMAIN and (domain in PROVIDERS or "karpenter" in domain))
 
@@ -51,6 +62,8 @@ def _keys(pod: Pod) -> Iterable[str]:
     yield from pod.node_selector
     required = pod.affinity.node.required
     yield from (entry.key for term in (required.terms if required is not None else ()) for entry in term.expressions)
+    yield from (entry.topology_key for entry in pod.topology_spread)
+    yield from (term.topology_key for side in (pod.affinity.pod, pod.affinity.anti) for term in side.required)
 
 
 def _by_volumes(volumes: tuple[PersistentVolume, ...]) -> frozenset[str]:

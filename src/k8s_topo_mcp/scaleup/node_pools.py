@@ -15,7 +15,7 @@ from ..objects import Condition, DaemonSet, Metadata, Node, NodeClaim, NodeOverl
 from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
 from ..view import ClusterView
 from .daemons import daemons_on
-from .karpenter_labels import well_known_asked
+from .karpenter_labels import well_known_asked, with_older
 from .labelled import limit_of_nodes
 from .node_group import NodeGroup
 from .sanitised import ZONE, sanitised
@@ -175,6 +175,7 @@ def _of_pool(view: ClusterView, pool: NodePool, template: NodeTemplate, moved: b
             unpredictable.add(key)
     labels |= pool.spec.labels
     labels[NODE_POOL_LABEL] = pool.name
+    labels = with_older(labels)
     unpredictable |= well_known_asked(view) - labels.keys()
     unpredictable -= {NODE_POOL_LABEL, *pool.spec.labels}
     node = replace(node, metadata=replace(node.metadata, labels=labels), taints=pool.spec.taints)

@@ -20,7 +20,7 @@ from ..view.indices import events_of
 from .ages import age_text
 from .events import newest_on_pod, with_reason
 from .fit import Fit
-from .karpenter_labels import NORMALIZED, well_known
+from .karpenter_labels import newer, well_known
 from .misfits import no_device_model, told_devices
 from .node_group import NodeGroup
 from .node_pools import claims_of_pools, nodes_of_pools
@@ -176,13 +176,15 @@ def untolerated(pool: NodePool) -> Check:
 def incompatible(pool: NodePool) -> Check:
     """Pods whose node selector and every term of required affinity ask for labels that the NodePool's nodes can't have. A label that a
     NodePool says nothing of is refused unless it is well known: then Karpenter takes it that a node may have it (karpenter_labels)."""
-    offered = {entry.key: [other for other in pool.spec.requirements if other.key == entry.key] for entry in pool.spec.requirements}
-    for key, value in {**pool.spec.labels, NODE_POOL_LABEL: pool.name}.items():
-        offered.setdefault(key, []).append(Requirement(key, "In", (value,)))
+    offered: dict[str, list[Requirement]] = {}
+    labels = {**pool.spec.labels, NODE_POOL_LABEL: pool.name}
+    for entry in (*pool.spec.requirements, *(Requirement(key, "In", (value,)) for key, value in labels.items())):
+        key = newer(entry.key)
+        offered.setdefault(key, []).append(replace(entry, key=key))
 
     def clash(asked: Iterable[Requirement]) -> tuple[Requirement, str] | None:
         for entry in asked:
-            key = NORMALIZED.get(entry.key, entry.key)
+            key = newer(entry.key)
             if key == HOSTNAME:
                 if entry.operator == "In":
                     return entry, f"a {HOSTNAME} of its own, not known before it is there"

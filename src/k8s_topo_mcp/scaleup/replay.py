@@ -127,6 +127,7 @@ class _Player:
         self._placed: dict[tuple[str, str], tuple[Pod, str]] = {}
         self._last: dict[tuple[str, str], Placement | None] = {}
         self._partial: dict[str, Partial] = {}
+        self._depends = False
         self._unknown = ""
 
     def run(self) -> Play:
@@ -153,9 +154,8 @@ class _Player:
         )
 
     def _independent(self) -> bool:
-        placing = self._placing
         decided_elsewhere = any(entry.gang is not None and entry.gang.topology_key for entry in self._entries)
-        return placing.one_kind and not (placing.order_matters or decided_elsewhere or self._unknown)
+        return self._placing.one_kind and not (self._depends or self._placing.order_matters or decided_elsewhere or self._unknown)
 
     def _try(self, entry: Entry) -> bool:
         """Whether all of the entry has a node now."""
@@ -182,6 +182,7 @@ class _Player:
         now = replace(gang, members=tuple(replace(pod, node_name=nodes[pod.key]) if pod.key in nodes else pod for pod in gang.members))
         mark = self._placing.mark()
         made = self._in_domains(now, waiting, mark) if gang.topology_key else attempt(self._placing, now, waiting)
+        self._depends |= self._placing.order_matters  # also if the group gives everything back
         if made is None:
             return False
         for pod, placement in made.failed:

@@ -133,6 +133,7 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
         for entry in entries
         for pod in entry.pods
     )
+    outcomes = tuple(_with_its_group(outcome, entries, outcomes) for outcome in outcomes)
     places = {id(pod): number for number, pod in enumerate(pods)}
     outcomes = tuple(sorted(outcomes, key=lambda outcome: places[id(outcome.pod)]))
     end = new.view.with_edits(*after.worst.edits)
@@ -213,11 +214,21 @@ def _outcome(
         return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=not_modelled)
     takes = any(on.verdict == "fits" for on in on_new)
     doubt = next((on.why for on in on_new if on.verdict == "unknown"), "")
-    if doubt and not takes:
+    if doubt:
         return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=doubt)
     if entry.gang is not None and not gangs[entry.gang.name].starts and (takes or (last is not None and last.fitting)):
         return PodOutcome(pod, "waits for its group", on_new_nodes=on_new, last=last)
     return PodOutcome(pod, "no room" if takes else "refused", on_new_nodes=on_new, last=last)
+
+
+def _with_its_group(outcome: PodOutcome, entries: Sequence[Entry], outcomes: Sequence[PodOutcome]) -> PodOutcome:
+    """Of a member without a node nothing is known for certain while that isn't known of another one."""
+    entry = next(entry for entry in entries if any(pod is outcome.pod for pod in entry.pods))
+    if entry.gang is None or outcome.verdict in ("starts now", "starts", "held", "unknown"):
+        return outcome
+    own = {id(pod) for pod in entry.pods}
+    doubtful = next((other for other in outcomes if id(other.pod) in own and other.verdict == "unknown"), None)
+    return outcome if doubtful is None else replace(outcome, verdict="unknown", why=doubtful.why)
 
 
 MANY_NODES = 100

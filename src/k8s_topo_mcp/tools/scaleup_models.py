@@ -67,7 +67,8 @@ def _entry(entry: Any) -> Any:
 
 class Asked(Part):
     """The pods: how many, of which group with which minimum, and what one of each kind asks for. `held` before scheduling and therefore not
-    judged; `lifted`: held too, but asked for by name, and judged as if not. `without_devices`: so many aren't judged by an audit."""
+    judged; `lifted`: held too, but asked for by name, and judged as if not. `of`: so many there are, of which the first
+    `pods` are judged. `without_devices`: so many aren't judged by an audit."""
 
     pods: int
     group: str | None = None
@@ -76,6 +77,7 @@ class Asked(Part):
     held: tuple[str, ...] = ()
     lifted: tuple[str, ...] = ()
     of_manifest: bool | None = None
+    of: int | None = None
     without_devices: int | None = None
 
 
@@ -89,12 +91,14 @@ class Now(Part):
 
 class Counts(Part):
     """How many nodes of a kind it takes: with fewer than `at_least` there is no way at all; with `sure` the scheduler places all. `tie`: it
-    takes one of several nodes at random on the way; `ways`: so many ways through that were played, where these aren't all."""
+    takes one of several nodes at random on the way; `ways`: so many ways through that were played, where these aren't all.
+    `skipped`: not each number between the two was tried."""
 
     at_least: int | None = None
     sure: int | None = None
     tie: bool | None = None
     ways: int | None = None
+    skipped: bool | None = None
     why: str | None = None
 
 
@@ -163,13 +167,15 @@ class Scaler(Part):
 
 class WishRow(Part):
     """Pods that wait and ask for the same devices: with so many nodes of which group they start, and whether an autoscaler can make these
-    nodes at all: `ready` groups, or what is `missing` for good at the group that comes closest. `fits_now`: such a pod needs no new one."""
+    nodes at all: `ready` groups, or what is `missing` for good at the group that comes closest. `fits_now`: such a pod needs no new one.
+    `why` no group starts them, or why that is `not_known`."""
 
     what: str
     pods: int
     example: str
     fits_now: bool | None = None
     would_do: tuple[WouldDo, ...] = ()
+    not_known: str | None = None
     why: str | None = None
     ready: tuple[str, ...] = ()
     missing_at: str | None = None
@@ -192,15 +198,17 @@ class Gap(Part):
 
 
 class Output(Answer):
-    """`start`: so many pods start with the nodes asked for. `would_do`: nodes that start all pods, and `also` others; `no_use`: kinds of
-    nodes that don't in any number; `not_known`: kinds of which that can't be told, with why. The audit of a whole cluster has `wishes`, a
-    page of all `kinds` of them, and `requests`: ProvisioningRequests and CapacityBuffers that lack what they ask for."""
+    """`start`: so many pods start with the nodes asked for; of `undecided` others that isn't known. `would_do`: nodes that start all pods,
+    and `also` others; `no_use`: kinds of nodes that don't in any number; `not_known`: kinds of which that can't be told, with why. The
+    audit of a whole cluster has `wishes`, a page of all `kinds` of them, and `requests`: ProvisioningRequests and CapacityBuffers that lack
+    what they ask for."""
 
     verdict: str
     subject: Subject | None = None
     asked: Asked
     now: Now | None = None
     start: int | None = None
+    undecided: int | None = None
     added: tuple[Added, ...] = ()
     not_starting: tuple[NotStarting, ...] = ()
     more_not_starting: int | None = None

@@ -45,7 +45,8 @@ def counts(found: NodeCounts) -> Counts:
     else:
         why = clean(found.unknown, 160) or f"not with up to {found.tried}"
     some = None if found.all_ways or found.scheduler is None else found.ways
-    return Counts(at_least=found.least, sure=found.scheduler, tie=found.tie or None, ways=some, why=why or None)
+    skipped = True if found.scheduler is not None and not found.fewest else None
+    return Counts(at_least=found.least, sure=found.scheduler, tie=found.tie or None, ways=some, skipped=skipped, why=why or None)
 
 
 def _group(group: NodeGroup, template: str) -> str:
@@ -167,18 +168,21 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
             )
             for least, group, entry in taking[:2]
         ),
-        why=None if taking else _why(view, found),
+        not_known=None if taking else _not_known(found),
+        why=None if taking or _not_known(found) else _why(view, found),
         ready=tuple(clean(name, 80) for name in ready[:4]),
         missing_at=clean(nearest.group.name, 80) if nearest.group is not None and lacking else None,
         missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if lacking else (),
     )
 
 
+def _not_known(found: Sequence[Surveyed]) -> str | None:
+    """Why it isn't known whether some kind of node takes them."""
+    return next((clean(on.why, 240) for entry in found for on in entry.verdicts if on.verdict == "unknown"), None)
+
+
 def _why(view: ClusterView, found: Sequence[Surveyed]) -> str | None:
-    """Why no kind of node takes them, by the first that refuses; else why that isn't known."""
-    verdicts = [on for entry in found for on in entry.verdicts]
-    refused = next((on for on in verdicts if on.verdict == "refused"), None)
+    """Why no kind of node takes them, by the first that refuses."""
+    refused = next((on for entry in found for on in entry.verdicts if on.verdict == "refused"), None)
     cause = find_cause(view, refused.placement) if refused is not None else None
-    if cause is None:
-        return next((clean(on.why, 240) for on in verdicts if on.why), None)
-    return clean("; ".join(wording.wanted_and_found(cause.finding, cause)), 240)
+    return clean("; ".join(wording.wanted_and_found(cause.finding, cause)), 240) if cause is not None else None

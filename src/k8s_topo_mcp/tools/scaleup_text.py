@@ -139,8 +139,12 @@ def _no(output: Output, nodes: str) -> str:
     if not output.added:
         return f"No node group that is known would start {who}."
     if output.verdict == "starts in part":
-        return f"In part: with {nodes} {start} of {who} {'start' if start != 1 else 'starts'}."
-    return f"No: with {nodes} {f'{start} of {who} would start' if several else f'{who} would not start'}."
+        return f"In part: with {nodes} {start} of {who} {'start' if start != 1 else 'starts'}{_of_others(output)}."
+    return f"No: with {nodes} {f'{start} of {who} would start' if several else f'{who} would not start'}{_of_others(output)}."
+
+
+def _of_others(output: Output) -> str:
+    return f"; of {output.undecided} it isn't known" if output.undecided else ""
 
 
 def _because(output: Output) -> str:
@@ -171,6 +175,19 @@ def _fewest(output: Output) -> str:
 
 
 def _who(output: Output) -> str:
+    asked = output.asked
+    return f"the first {asked.pods} of {asked.of:,} pods{_whose(output)}" if asked.of else _these(output)
+
+
+def _whose(output: Output) -> str:
+    """Whose pods these are, where they are too many."""
+    asked, subject = output.asked, output.subject
+    if subject is not None:
+        return f" of {subject.kind} {subject.namespace}/{subject.name}" if subject.namespace else f" of {subject.kind} {subject.name}"
+    return " of the manifest" if asked.of_manifest else " that wait"
+
+
+def _these(output: Output) -> str:
     asked, subject = output.asked, output.subject
     if asked.group is not None:
         needed = f" (starts {asked.min_count} together or none)" if asked.min_count else ""
@@ -210,7 +227,8 @@ def counted(counts: Counts) -> str:
     fewest = "with fewer there is no way" if counts.at_least == counts.sure else f"with fewer than {counts.at_least} there is no way"
     played = f"{counts.ways} ways were played, not all" if counts.ways else "each way was played"
     tie = f"; the scheduler picks one of several nodes at random on the way, {played}" if counts.tie else ""
-    return f"{counts.sure} ({fewest}{tie})"
+    skipped = "; not each number between was tried" if counts.skipped else ""
+    return f"{counts.sure} ({fewest}{skipped}{tie})"
 
 
 def _refusal(block: Block, entry: NotStarting, output: Output) -> None:
@@ -248,6 +266,7 @@ def _wish(row: WishRow) -> list[str]:
     """What the pods ask, what starts them, and who could make it."""
     do = (
         "; ".join(": ".join(_option(entry, row.pods > 1)) for entry in row.would_do)
+        or (f"not known whether a group starts them: {row.not_known}" if row.not_known else "")
         or f"no known group starts them{f': {row.why}' if row.why else ''}"
     )
     lines = [f"like {row.example} · {row.what}", "fits on the nodes there are" if row.fits_now else do]

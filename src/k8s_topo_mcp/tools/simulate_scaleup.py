@@ -46,7 +46,7 @@ ROWS, MANY_ROWS = 3, 12
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
     """The pods to judge in the view in which they are; `gang` if they are the members of one. `held` before scheduling are others, `lifted`
-    what holds these."""
+    what holds these. `of`: so many there are, where these are the first."""
 
     view: ClusterView
     pods: tuple[Pod, ...]
@@ -55,6 +55,7 @@ class Question:
     held: tuple[str, ...]
     lifted: tuple[str, ...]
     notes: tuple[str, ...]
+    of: int | None = None
 
 
 def answer(view: ClusterView, question: Input) -> Output:
@@ -146,7 +147,9 @@ def _asked(view: ClusterView, question: Input) -> Question:
             made = propose_pods(view, read(view, question.manifest, question.namespace or "default"))
         except ManifestError as error:
             raise ToolInputError(clean_lines(str(error))) from None
-        return Question(made.view, made.pods, made.subject, _one_gang(made.view, made.pods), (), _lifted(made.view, made.pods), made.notes)
+        return Question(
+            made.view, made.pods, made.subject, _one_gang(made.view, made.pods), (), _lifted(made.view, made.pods), made.notes, made.of
+        )
     if question.pods:
         return _named(view, question)
     if question.namespace is not None:
@@ -165,7 +168,8 @@ def _asked(view: ClusterView, question: Input) -> Question:
             held[before.code] += 1
     most = MOST_PODS if question.add else len(waiting)
     notes = [f"{len(waiting):,} pods wait; the first {most} are judged: name others by pods"] if len(waiting) > most else []
-    return Question(view, tuple(waiting[:most]), None, _one_gang(view, waiting), _most_common(held), (), tuple(notes))
+    of = len(waiting) if len(waiting) > most else None
+    return Question(view, tuple(waiting[:most]), None, _one_gang(view, waiting), _most_common(held), (), tuple(notes), of)
 
 
 def _most_common(codes: Counter[str]) -> tuple[str, ...]:
@@ -248,6 +252,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
             nodes=tuple(clean(name, 80) for name in dict.fromkeys(outcome.node for outcome in now if not outcome.on_new))[:4],
         ),
         start=len(simulation.starting) if simulation.additions else None,
+        undecided=sum(outcome.verdict == "unknown" for outcome in simulation.outcomes) or None,
         added=tuple(_added(found, number) for number in range(len(simulation.additions))),
         not_starting=tuple(_not_starting(entry) for entry in found.refused[:rows]),
         more_not_starting=sum(len(entry.pods) for entry in found.refused[rows:]) or None,
@@ -274,11 +279,12 @@ def _verdict(found: Scaling) -> str:
     if not simulation.additions:
         if any(option.change is None for option in found.options):
             return "new nodes would do"
-        if found.tried.unsure:
+        if found.tried.unsure or found.tried.uncounted:
             return "unknown"
-    if any(outcome.verdict == "unknown" for outcome in simulation.outcomes):
-        return "unknown"
-    return "starts in part" if simulation.helps else "does not start"
+    if simulation.helps:
+        return "starts in part"
+    lacking = [outcome.verdict for outcome in simulation.outcomes if outcome.verdict != "starts now"]
+    return "unknown" if all(verdict == "unknown" for verdict in lacking) else "does not start"
 
 
 def _pods(asked: Question) -> Asked:
@@ -295,6 +301,7 @@ def _pods(asked: Question) -> Asked:
         min_count=gang.min_count if gang is not None and gang.policy == "gang" else None,
         what=tuple(clean(text, 160) for text in list(what)[:KINDS]),
         held=asked.held,
+        of=asked.of,
         lifted=asked.lifted,
     )
 
