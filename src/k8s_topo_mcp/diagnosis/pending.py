@@ -13,7 +13,7 @@ from ..scheduling.placement import Placement, place
 from ..scheduling.sentence import Sentences, predict
 from ..view import ClusterView
 from ..view.indices import events_of
-from .cause import find_cause, nearest_nodes, reasons_against
+from .cause import find_cause, nearest_nodes, reasons_against, refused
 from .cross_check import check
 from .evidence import Advice, Held
 from .gang import explain_gang
@@ -204,16 +204,17 @@ def _verdict(placement: Placement, cause: Cause | None, held_by_others: bool, he
 
 def _behind(view: ClusterView, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:
     """What would still keep the pod from the nodes that its blocker keeps it from."""
-    if cause is None or placement.pod_wide or placement.opened or not placement.nodes:
+    closed = refused(placement, cause) if cause is not None else ()
+    if not closed:
         return ()
     found: dict[str, Finding] = {}
-    refused = nearest_nodes(placement.nodes.values())
-    for entry in refused:
+    nearest = nearest_nodes(closed)
+    for entry in nearest:
         for other in (*reasons_against(entry)[1:], *entry.elsewhere):
             found.setdefault(other.code, other)
     problem = placement.devices.problem
-    if problem is not None and refused and all(isinstance(entry.outcome, Unallocatable) for entry in refused):
-        devices = device_cause(view, problem, [entry.target for entry in refused], len(placement.nodes)).finding
+    if problem is not None and all(isinstance(entry.outcome, Unallocatable) for entry in nearest):
+        devices = device_cause(view, problem, [entry.target for entry in nearest], len(placement.nodes)).finding
         found.setdefault(devices.code, devices)
     return tuple(found.values())[:BEHIND]
 

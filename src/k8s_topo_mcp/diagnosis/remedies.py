@@ -21,7 +21,7 @@ from ..scheduling.placement import NodePlacement, Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
 from . import node_changes, pod_changes, request_changes, selector_changes, volume_changes
-from .cause import devices_suffice, nearest_nodes, reasons_against
+from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_among
 from .node_changes import MORE_LIKE, PASSING
@@ -63,13 +63,14 @@ def has_remedies(cause: Cause | None) -> bool:
 def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement) -> Remedies:
     """Remedies of a pod that fits nowhere."""
     devices = placement.devices
-    plain = not placement.opened and not placement.pod_wide
+    closed = refused(placement, cause)
+    plain = bool(closed)
     problem = devices.problem if devices.extended is None and not plain else None
     free = [entry for entry in placement.opened if not entry.elsewhere]
     claims = problem.claims if problem is not None else ()
     subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), tuple([entry.target for entry in free]))
     if plain:
-        return (*run(_for_nodes(view, pod, cause, placement), subject), ())
+        return (*run(_for_nodes(view, pod, cause, closed), subject), ())
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
     if cause.finding.code in ("CLAIM_ALLOCATED_ELSEWHERE", "CLAIM_STUCK", "CLAIM_NEEDS_FEATURE"):
@@ -240,15 +241,15 @@ def _request_named(field: str, claim: ResourceClaim) -> str:
     return inside
 
 
-def _for_nodes(view: ClusterView, pod: Pod, cause: Cause, placement: Placement) -> Iterator[Change]:
-    """A plain filter refuses the nodes."""
+def _for_nodes(view: ClusterView, pod: Pod, cause: Cause, closed: Sequence[NodePlacement]) -> Iterator[Change]:
+    """A plain filter refuses these nodes."""
     code = cause.finding.code
-    nearest = nearest_nodes(placement.nodes.values())
+    nearest = nearest_nodes(closed)
     yield from pod_changes.plain_changes(view, pod, cause.finding, [entry.node for entry in nearest])
     yield from pod_changes.together(view, pod, reasons_against(nearest[0]), nearest[0].node)
     if code not in MORE_NODES_IN_VAIN:
-        refused = [entry.node for entry in placement.nodes.values() if any(own.code == code for own, _ in entry.plain)]
-        yield from node_changes.more_nodes(view, refused, bare=True)
+        alike = [entry.node for entry in closed if any(own.code == code for own, _ in entry.plain)]
+        yield from node_changes.more_nodes(view, alike, bare=True)
 
 
 def _for_the_pod(view: ClusterView, pod: Pod, cause: Cause) -> Iterator[Change]:

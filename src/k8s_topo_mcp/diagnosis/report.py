@@ -232,6 +232,7 @@ class Check:
 class Cause:
     """The first blocker with the facts behind it. `open_nodes` are those where only devices decide, out of `nodes`.
 
+    `having`: where a plain filter is the cause although nodes are open, the nodes that have what is asked for, which no open one has.
     `conflict`: parts of the claims that can't hold together, none of which can be left out. `order`: the outcome depends on the order of
     the requests. `evidence`: what was seen beside it in the cluster.
     """
@@ -254,6 +255,7 @@ class Cause:
     conflict: tuple[str, ...] = ()
     order: bool = False
     evidence: tuple[Evidence, ...] = ()
+    having: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -357,7 +357,7 @@ def blocker(cause: Cause) -> Blocker:
         source=_source(found),
         expected=clean(expected, 240),
         actual=clean(actual, 240),
-        nodes=None if cause.open_nodes in (0, cause.nodes) else f"{cause.open_nodes} of {cause.nodes}",
+        nodes=None if cause.open_nodes in (0, cause.nodes) or cause.having else f"{cause.open_nodes} of {cause.nodes}",
         stages=stages(cause),
         nearest=None
         if near is None or found.code != "SELECTOR_NO_MATCH"
@@ -395,6 +395,11 @@ def facts(cause: Cause) -> list[tuple[str, str]]:
         found.append(("look-alike", _look_alike(cause.look_alike)))
     if cause.conflict:
         found.append(("together", f"no node can hold all of: {' · '.join(cause.conflict)}"))
+    if cause.having:
+        where = f"{plural(len(cause.having), 'node')} ({fold(cause.having)})"
+        others = f"{plural(cause.open_nodes, 'node')} that {'passes' if cause.open_nodes == 1 else 'pass'} every filter but that of devices"
+        none = f"{others} {'has' if cause.open_nodes == 1 else 'have'} none of it"
+        found.append(("devices", f"what the claims ask for is on {where}, closed by the blocker; {none}"))
     if cause.order:
         found.append(("order", "a request for all devices takes them as they come, so the order of the requests decides"))
     found += [evidence.words(entry) for entry in cause.evidence]
