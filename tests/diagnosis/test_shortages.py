@@ -22,6 +22,7 @@ from .clusters import (
     gpus,
     held,
     helping,
+    match,
     node,
     offered,
     partitioned,
@@ -51,12 +52,38 @@ def test_a_cluster_without_slices_has_no_devices() -> None:
     assert code(explained(cluster(*ONE, *asking()))) == "NO_DEVICES"
 
 
-def test_a_class_that_no_device_belongs_to_names_the_drivers_that_are_there_and_the_class_that_fits() -> None:
+def test_a_class_that_no_device_belongs_to_names_the_drivers_that_are_there_and_no_class_of_another_driver() -> None:
     report = explained(cluster(*TWO, *both(), device_class("nic", 'device.driver == "nic"'), *asking(request(of="nic"))))
     assert code(report) == "CLASS_NO_MATCH"
     assert report.cause is not None
     assert report.cause.drivers == (DRIVER,)
-    assert helping(report) == {"deviceClassName nic → gpu": ("n1", "n2")}
+    assert helping(report) == {}
+
+
+def test_of_a_class_that_no_device_belongs_to_another_class_of_its_driver_is_offered() -> None:
+    parts = device_class("part", f'device.driver == "{DRIVER}" && device.attributes["{DRIVER}"].type == "part"')
+    report = explained(cluster(*TWO, *both(), parts, *asking(request(of="part"))))
+    assert code(report) == "CLASS_NO_MATCH"
+    assert [(trial.change.text, trial.change.keeps_intent) for trial in report.remedies] == [("deviceClassName part → gpu", False)]
+
+
+def test_behind_a_selector_that_no_device_passes_it_is_told_that_all_devices_are_held() -> None:
+    holder = (held("full", [f"gpu-{number}" for number in range(4)], pod="a"), pod("a", ("full",), on="n1"))
+    asked = asking(request("r", 1, f'{OWN}.model == "H200"'))
+    view = cluster(*ONE, pool(gpus(4, model="H100")), *holder, *asked)
+    assert code(explained(view)) == "SELECTOR_NO_MATCH"
+    assert [found.code for found in explained(view).behind] == ["DEVICES_IN_USE"]
+    free = cluster(*ONE, pool(gpus(4, model="H100")), *asked)
+    assert explained(free).behind == ()
+
+
+def test_behind_a_constraint_that_cannot_hold_it_is_told_what_else_is_short() -> None:
+    devices = pool(gpus(4, STD__numaNode=lambda number: number))
+    holder = (held("most", ["gpu-0", "gpu-1", "gpu-2"], pod="a"), pod("a", ("most",), on="n1"))
+    asked = asking(request("r", 2), constraints=[match("resource.kubernetes.io/numaNode")])
+    report = explained(cluster(*ONE, devices, *holder, *asked))
+    assert code(report) == "CONSTRAINT_UNSATISFIABLE"
+    assert [found.code for found in report.behind] == ["DEVICES_IN_USE"]
 
 
 def test_a_selector_on_a_text_names_what_is_published() -> None:

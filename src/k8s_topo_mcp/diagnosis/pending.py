@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypedDict
 
-from ..dra.outcome import Unallocatable
 from ..findings import Finding
 from ..objects import DEFAULT_SCHEDULER, Pod
 from ..scheduling.placement import Placement, place
 from ..scheduling.sentence import Sentences, predict
 from ..view import ClusterView
 from ..view.indices import events_of
-from .cause import find_cause, nearest_nodes, reasons_against, refused
+from .behind import behind
+from .cause import find_cause
 from .cross_check import check
 from .evidence import Advice, Held
 from .gang import explain_gang
@@ -22,12 +22,8 @@ from .layers import admission, autoscaler, binding, claims, drivers, gates, prep
 from .preempting import preempting
 from .remedies import Remedies, has_remedies, try_for_pod
 from .report import Cause, Check, Report, Verdict
-from .shortages import device_cause
 
 FIT_EXAMPLES = 4
-BEHIND = 4
-"""Findings that are told of what waits behind the blocker."""
-
 Layer = Callable[[ClusterView, Pod], Held | None]
 
 
@@ -80,12 +76,12 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
     cause = find_cause(view, placement)
     remedies: Remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else ((), (), ())
     helping, vain, holders = remedies
-    behind = _behind(view, placement, cause)
+    further = behind(view, pod, placement, cause)
     held, later = _holding(view, pod, placement, cause)
     shown = cause
     if held is not None:
         waiting = () if cause is None or cause.finding.code in (*_MADE_BY_CONTROLLER, held.finding.code) else (cause.finding,)
-        behind = (*later, *waiting, *behind)
+        further = (*later, *waiting, *further)
         empty = Cause(held.finding, len(placement.opened), len(placement.nodes))
         shown = replace(empty if cause is None else cause, finding=held.finding, evidence=held.evidence)
     verdict = _verdict(placement, cause, holders != (), held.finding if held is not None else None)
@@ -93,7 +89,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         pod=pod,
         verdict=verdict,
         cause=shown,
-        behind=behind,
+        behind=further,
         remedies=helping,
         not_helping=vain,
         holders=holders,
@@ -200,23 +196,6 @@ def _verdict(placement: Placement, cause: Cause | None, held_by_others: bool, he
     if code == "RELEASE_MISSES":
         return "missed by this release"
     return "blocked by holders" if held_by_others and code in IN_THE_WAY else "blocked"
-
-
-def _behind(view: ClusterView, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:
-    """What would still keep the pod from the nodes that its blocker keeps it from."""
-    closed = refused(placement, cause) if cause is not None else ()
-    if not closed:
-        return ()
-    found: dict[str, Finding] = {}
-    nearest = nearest_nodes(closed)
-    for entry in nearest:
-        for other in (*reasons_against(entry)[1:], *entry.elsewhere):
-            found.setdefault(other.code, other)
-    problem = placement.devices.problem
-    if problem is not None and all(isinstance(entry.outcome, Unallocatable) for entry in nearest):
-        devices = device_cause(view, problem, [entry.target for entry in nearest], len(placement.nodes)).finding
-        found.setdefault(devices.code, devices)
-    return tuple(found.values())[:BEHIND]
 
 
 def assumptions(view: ClusterView, placement: Placement) -> tuple[str, ...]:

@@ -260,8 +260,7 @@ def _for_the_pod(view: ClusterView, pod: Pod, cause: Cause) -> Iterator[Change]:
         if claim is not None:
             position, request = locate(claim, found.text("request"))
             around = Around(view, pod, claim, position, request, prepare(problem_of(view, (claim,))), (), ())
-            nearest = found.values["nearest"]
-            yield from request_changes.class_changes(around, nearest if isinstance(nearest, tuple) else ())
+            yield from request_changes.class_changes(around, keeps=True)
     if found.code == "CLAIM_MISSING":
         yield from _other_claims(view, pod, found.text("claim"))
     yield from volume_changes.volume_changes(view, pod, found)
@@ -338,11 +337,9 @@ def _for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
                 device_class = around.prepared.problem.classes[around.request.class_name]
                 yield from selector_changes.class_selector_changes(device_class, index)
         case "CLASS_MISSING":
-            nearest = found.values["nearest"]
-            yield from request_changes.class_changes(around, nearest if isinstance(nearest, tuple) else ())
+            yield from request_changes.class_changes(around, keeps=True)
         case "CLASS_NO_MATCH":
-            others = sorted(name for name in around.prepared.problem.classes if name != around.request.class_name)
-            yield from request_changes.class_changes(around, others, keeps=False)
+            yield from request_changes.class_changes(around, keeps=False)
         case "NOT_ENOUGH_DEVICES":
             yield from request_changes.fewer(around, found.number("present"))
         case "DEVICES_TAINTED":
