@@ -144,12 +144,14 @@ ASKED_FOR = frozenset({"NODE_NAME_MISMATCH", "NODE_AFFINITY_MISMATCH"})
 """The pod means other nodes."""
 FIXED = frozenset({"VOLUME_NODE_AFFINITY", "VOLUME_ZONE"})
 """The pod's volumes are elsewhere, which nobody changes."""
+TOO_SMALL = "RESOURCE_TOO_LARGE"
+"""Even when empty the node wouldn't do: one that others fill comes first."""
 
 
 def _distance(entry: NodePlacement) -> tuple[int, int]:
     """(How many reasons keep the pod from a node, devices counted as one; how many of them aren't the node's own)."""
     codes = {found.code for found in reasons_against(entry)}
-    weight = sum(2 if code in FIXED else 1 for code in codes if code in ASKED_FOR or code in FIXED)
+    weight = sum(4 if code in FIXED else 2 if code in ASKED_FOR else code == TOO_SMALL for code in codes)
     return len(codes) + (0 if devices_suffice(entry) else 1), weight
 
 

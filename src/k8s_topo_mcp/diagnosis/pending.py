@@ -159,7 +159,7 @@ def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | N
 _MADE_BY_CONTROLLER = frozenset({"CLAIM_NOT_CREATED", "TEMPLATE_MISSING"})
 """Causes of which the layer of claims speaks."""
 
-_KEEPS_VERDICT = _MADE_BY_CONTROLLER | drivers.LACKING | {"RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
+_KEEPS_VERDICT = _MADE_BY_CONTROLLER | drivers.LACKING | {"INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
 """Findings of layers that stand beside what the filters found: the verdict is that of the filters."""
 
 
@@ -195,7 +195,7 @@ def _verdict(placement: Placement, cause: Cause | None, held_by_others: bool, he
         return "waits"
     if code == "RELEASE_MISSES":
         return "missed by this release"
-    return "blocked by holders" if held_by_others and code in IN_THE_WAY else "blocked"
+    return "blocked by holders" if held_by_others and (code in IN_THE_WAY or code == "INSUFFICIENT_RESOURCE") else "blocked"
 
 
 def assumptions(view: ClusterView, placement: Placement) -> tuple[str, ...]:

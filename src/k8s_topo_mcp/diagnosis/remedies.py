@@ -20,7 +20,7 @@ from ..scheduling.dynamic_resources import problem_of
 from ..scheduling.placement import NodePlacement, Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
-from . import node_changes, pod_changes, request_changes, selector_changes, volume_changes
+from . import counted_devices, node_changes, pod_changes, request_changes, selector_changes, volume_changes
 from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_among
@@ -70,7 +70,8 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     claims = problem.claims if problem is not None else ()
     subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), tuple([entry.target for entry in free]))
     if plain:
-        return (*run(_for_nodes(view, pod, cause, closed), subject), ())
+        nearest = [entry.node for entry in nearest_nodes(closed)]
+        return (*run(_for_nodes(view, pod, cause, closed), subject), counted_devices.holders(view, cause.finding, nearest))
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
     if cause.finding.code in ("CLAIM_ALLOCATED_ELSEWHERE", "CLAIM_STUCK", "CLAIM_NEEDS_FEATURE"):

@@ -158,7 +158,7 @@ class LookAlike:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A claim that holds devices the pod could use, and whether any pod of it lives."""
+    """A claim that holds devices the pod could use, and whether any pod of it lives; or a pod, of devices that nodes only count."""
 
     claim: ObjectRef
     pods: tuple[str, ...]

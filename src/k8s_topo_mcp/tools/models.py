@@ -138,9 +138,9 @@ class NotHelping(Part):
 
 
 class Holder(Part):
-    """Who holds devices that the subject needs. `alive` is false when every pod of the claim is gone."""
+    """Who holds devices that the subject needs: a claim, or pods without one. `alive` is false when every pod of the claim is gone."""
 
-    claim: str
+    claim: str | None = None
     pods: tuple[str, ...] = ()
     devices: int | None = None
     since: str | None = None

@@ -16,6 +16,7 @@ from ...scheduling.node_affinity import matches
 from ...scheduling.placement import Placement
 from ...view import ClusterView
 from ...view.indices import slices_of_driver
+from .. import counted_devices
 from ..classes import drivers_named
 from ..evidence import Absent, Evidence, Held, Labelled, PluginSet, PluginUnknown
 from ..plugins import daemon_set, device_plugin_of, plugin_of, pod_on, unselected
@@ -34,9 +35,12 @@ def look(view: ClusterView, placement: Placement, lacking: Finding) -> Held | No
     problem = placement.devices.problem
     if lacking.code in LACKING and problem is not None:
         return _drivers(view, lacking, _drivers_asked(view, problem))
-    if lacking.code == "RESOURCE_TOO_LARGE" and lacking.text("allocatable") == "0" and "/" in lacking.text("resource"):
-        return _device_plugin(view, lacking)
-    return None
+    if not counted_devices.is_counted(lacking):
+        return None
+    kept_back = counted_devices.seen(view, lacking)
+    if kept_back:
+        return Held(lacking, kept_back)
+    return _device_plugin(view, lacking) if lacking.code == "RESOURCE_TOO_LARGE" and lacking.text("allocatable") == "0" else None
 
 
 def behind(view: ClusterView, problem: AllocationProblem, lacking: Finding) -> tuple[Evidence, ...]:
