@@ -147,13 +147,16 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class LookAlike:
-    """Another attribute that the devices publish: `published` of `of`; `agreeing` of the `both` that publish the asked one too."""
+    """Another attribute that the devices publish: `published` of `of`; `agreeing` of the `both` that publish the asked one too.
+    `shared`: how many of them have in it what the asked one (`asked`) is on a device of another request on their node."""
 
     attribute: str
     published: int
     of: int
     both: int = 0
     agreeing: int = 0
+    shared: int = 0
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

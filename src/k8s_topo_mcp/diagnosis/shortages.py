@@ -21,7 +21,7 @@ from ..objects import DeviceTaintRule, ExactRequest, ObjectRef, ResourceClaim, R
 from ..scheduling.dynamic_resources import active_rules
 from ..view import ClusterView
 from .conflicts import Part, holds_on, minimal_conflict, part_text
-from .groups import attribute_of, groups_of, kind_of, look_alike, values_in
+from .groups import attribute_of, groups_of, kind_of, look_alike, same_values, values_in
 from .nearest import failing_comparison, near_miss
 from .remainders import capacity_left, counters_short, taint_counts
 from .report import Alternative, Cause, Narrowing
@@ -292,9 +292,12 @@ def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kind
         devices = screened(prepared, ground.kinds, entry.request)
         if devices and not any(values_in(prepared, entry.request, device, attribute) for device in devices):
             found = finding("CONSTRAINT_ATTRIBUTE_MISSING", claim.ref, field, constraint=field, attribute=attribute, kind=kind, present=0)
-            return replace(
-                base, finding=found, funnel=entry, groups=None, look_alike=look_alike(prepared, entry.request, devices, attribute)
-            )
+            alike = look_alike(prepared, entry.request, devices, attribute)
+            if alike is None:
+                compared = [each.request for each in of_claim if each is not entry and constraint.concerns(*_names(each.name))]
+                others = [(each, screened(prepared, ground.kinds, each)) for each in compared]
+                alike = same_values(prepared, devices, others, attribute)
+            return replace(base, finding=found, funnel=entry, groups=None, look_alike=alike)
     needed = sum(_needed(concerned).values())
     if "holders" in kinds:
         found = finding("DEVICES_IN_USE", claim.ref, field, needed=needed, present=groups.largest_all, free=groups.largest_free)
