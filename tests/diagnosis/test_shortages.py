@@ -220,6 +220,35 @@ def test_an_incomplete_pool_says_how_many_slices_are_there() -> None:
     assert value(report, "reason") == "2 of 3 slices of generation 7"
 
 
+def test_slices_that_say_different_numbers_contradict_each_other_and_nobody_is_waited_for() -> None:
+    slices = (pool(gpus(2), count=1), pool([gpu("x")], name="b", count=3))
+    report = explained(cluster(*ONE, *slices, *asking()))
+    assert (report.verdict, code(report)) == ("blocked", "POOL_INCOMPLETE")
+    assert value(report, "reason") == "there are 2 slices of generation 1; 1 of them says 1, 1 of them says 3"
+    assert [trial.change.before for trial in report.remedies] == ["1, 3"]
+    assert report.remedies[0].nodes == ("n1",)
+
+
+def test_more_slices_than_they_say_contradict_each_other() -> None:
+    report = explained(cluster(*ONE, pool(gpus(2)), pool([gpu("x")], name="b"), *asking()))
+    assert (report.verdict, code(report)) == ("blocked", "POOL_INCOMPLETE")
+    assert value(report, "reason") == "there are 2 slices of generation 1; 2 of them say 1"
+
+
+def test_free_devices_of_an_incomplete_pool_come_before_those_that_others_hold() -> None:
+    holder = (held("full", ["gpu-0", "gpu-1"], pod="a"), pod("a", ("full",), on="n1"))
+    view = cluster(*TWO, pool(gpus(2)), *holder, pool(gpus(2), "n2", count=2), *asking(request("r", 2)))
+    report = explained(view)
+    assert (report.verdict, code(report), value(report, "pool")) == ("waits", "POOL_INCOMPLETE", f"{DRIVER}/n2")
+    assert ("n2",) in [trial.nodes for trial in report.remedies]
+
+
+def test_an_incomplete_pool_with_too_few_devices_does_not() -> None:
+    holder = (held("full", ["gpu-0", "gpu-1"], pod="a"), pod("a", ("full",), on="n1"))
+    view = cluster(*TWO, pool(gpus(2)), *holder, pool(gpus(1), "n2", count=2), *asking(request("r", 2)))
+    assert code(explained(view)) == "DEVICES_IN_USE"
+
+
 def test_a_pool_that_contradicts_itself_says_how() -> None:
     report = explained(cluster(*ONE, pool([gpu("x"), gpu("x")]), *asking()))
     assert code(report) == "POOL_INVALID"

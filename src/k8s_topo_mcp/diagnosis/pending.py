@@ -19,6 +19,7 @@ from .evidence import Advice, Held
 from .gang import explain_gang
 from .holders import IN_THE_WAY
 from .layers import admission, autoscaler, binding, claims, drivers, gates, prepare, queue, resize, schedulers, sleeping, victims
+from .pool_counts import slice_counts
 from .preempting import preempting
 from .remedies import Remedies, has_remedies, try_for_pod
 from .report import Cause, Check, Report, Verdict
@@ -54,6 +55,11 @@ COMPONENTS = frozenset(
 
 WAITING = frozenset({"CLAIM_NOT_CREATED", "CLAIM_BEING_DELETED", "POOL_INCOMPLETE"})
 """Causes that a component removes by itself, when it works."""
+
+
+def waits(cause: Cause) -> bool:
+    """Whether a component is about to remove the cause: not so where what a driver published contradicts itself."""
+    return cause.finding.code in WAITING and not (cause.pool is not None and slice_counts(cause.pool))
 
 
 def explain_pending(view: ClusterView, pod: Pod) -> Report:
@@ -191,7 +197,7 @@ def _verdict(placement: Placement, cause: Cause | None, held_by_others: bool, he
         case _:
             pass
     code = cause.finding.code
-    if code in WAITING:
+    if waits(cause):
         return "waits"
     if code == "RELEASE_MISSES":
         return "missed by this release"

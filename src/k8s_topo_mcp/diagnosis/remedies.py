@@ -25,6 +25,7 @@ from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_among
 from .node_changes import MORE_LIKE, PASSING
+from .pool_counts import published_whole
 from .report import Cause, Change, Holder, Trial
 from .shortages import locate
 from .trials import Subject, fitting
@@ -380,6 +381,9 @@ def _for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
             yield from request_changes.limit_changes(around)
             if cause.funnel is not None and len(around.claim.spec.requests) == 1:
                 yield from request_changes.fewer(around, cause.funnel.stages[-1].best)
+        case "POOL_INCOMPLETE":
+            if cause.pool is not None:
+                yield from published_whole(cause.pool)
         case "FEATURE_OFF":
             yield from request_changes.plain_requests(around)
         case "RELEASE_MISSES" | "ORDER_DEPENDENT" | "SCHEDULER_CRASH":

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..cel import Comparison, Path
 from ..dra.funnel import Funnel
+from ..dra.pools import Pool
 from ..findings import Finding
 from ..objects import ObjectRef, Pod, ResourceClaim
 from ..releases import Release
@@ -236,8 +237,8 @@ class Cause:
     """The first blocker with the facts behind it. `open_nodes` are those where only devices decide, out of `nodes`.
 
     `having`: where a plain filter is the cause although nodes are open, the nodes that have what is asked for, which no open one has.
-    `conflict`: parts of the claims that can't hold together, none of which can be left out. `order`: the outcome depends on the order of
-    the requests. `evidence`: what was seen beside it in the cluster.
+    `pool`: the one that gives no devices, where that is the cause. `conflict`: parts of the claims that can't hold together, none of which
+    can be left out. `order`: the outcome depends on the order of the requests. `evidence`: what was seen beside it in the cluster.
     """
 
     finding: Finding
@@ -259,6 +260,7 @@ class Cause:
     order: bool = False
     evidence: tuple[Evidence, ...] = ()
     having: tuple[str, ...] = ()
+    pool: Pool | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from k8s_topo_mcp.cel import Comparison
+from k8s_topo_mcp.diagnosis.pool_counts import slice_counts
 from k8s_topo_mcp.diagnosis.report import (
     Alternative,
     CapacityLeft,
@@ -170,7 +171,9 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
                 f"{plural(found.number('tainted'), 'more free device')} would do but for taint {value('taint')}, which isn't tolerated",
             )
         case "POOL_INCOMPLETE":
-            return f"devices of pool {value('pool')}", f"its driver hasn't published all of it ({value('reason')}), so none of it is used"
+            wrong = cause is not None and cause.pool is not None and slice_counts(cause.pool)
+            what = "its slices contradict each other" if wrong else "its driver hasn't published all of it"
+            return f"devices of pool {value('pool')}", f"{what} ({value('reason')}), so none of it is used"
         case "POOL_INVALID":
             return f"devices of pool {value('pool')}", f"the pool contradicts itself ({value('reason')}), so none of it is used"
         case "COUNTERS_EXHAUSTED":
