@@ -235,6 +235,19 @@ def test_more_slices_than_they_say_contradict_each_other() -> None:
     assert value(report, "reason") == "there are 2 slices of generation 1; 2 of them say 1"
 
 
+def test_what_keeps_a_claim_without_being_a_pod_is_named_and_no_pod_is_to_end() -> None:
+    full = held("full", ["gpu-0", "gpu-1"], pod="a")
+    full["status"]["reservedFor"].append({"apiGroup": "batch.example.com", "resource": "runs", "name": "nightly", "uid": "u"})
+    view = cluster(*ONE, pool(gpus(2)), full, *asking())
+    report = explained(view)
+    assert code(report) == "DEVICES_IN_USE"
+    assert [(holder.pods, holder.others) for holder in report.holders] == [((), ("runs.batch.example.com nightly",))]
+    change = report.remedies[0].change
+    assert change.text == "releasing claim default/full (reserved for runs.batch.example.com nightly, no pod of it lives)"
+    assert change.apply.startswith("status.reservedFor still has runs.batch.example.com nightly")
+    assert "reserved for runs.batch.example.com nightly, which is no pod" in answered(view)
+
+
 def test_free_devices_of_an_incomplete_pool_come_before_those_that_others_hold() -> None:
     holder = (held("full", ["gpu-0", "gpu-1"], pod="a"), pod("a", ("full",), on="n1"))
     view = cluster(*TWO, pool(gpus(2)), *holder, pool(gpus(2), "n2", count=2), *asking(request("r", 2)))

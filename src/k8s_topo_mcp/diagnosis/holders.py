@@ -14,7 +14,7 @@ from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
-from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
+from ..objects import Consumer, DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView, derived
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
 from .report import Change, Holder
@@ -49,7 +49,8 @@ def _holder(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...], dev
     pods = {pod.full_name: pod for pod in (*consumers, *users)}
     alive = any(not pod.is_terminal for pod in pods.values()) or any(entry.resource != "pods" for entry in claim.reserved_for)
     since = claim.allocation.allocated_at if claim.allocation is not None else None
-    holder = Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive)
+    others = tuple(_consumer(entry) for entry in claim.reserved_for if entry.resource not in ("pods", "podgroups"))
+    holder = Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive, others)
     return users if len(consumers) == len(claim.reserved_for) and set(consumers) <= set(users) else None, holder
 
 
@@ -213,10 +214,17 @@ def holder_changes(code: str, held: Held, short_by: int) -> Iterator[Change]:
         yield _release(largest, held.claims, text)
 
 
+def _consumer(entry: Consumer) -> str:
+    """What a claim is reserved for, where it is no pod."""
+    return f"{entry.resource}{f'.{entry.api_group}' if entry.api_group else ''} {entry.name}"
+
+
 def _who(holder: Holder) -> str:
     claim = f"{holder.claim.namespace}/{holder.claim.name}"
     if not holder.alive:
         return f"claim {claim} (its pods are gone)"
+    if holder.others and not holder.pods:
+        return f"claim {claim} (reserved for {holder.others[0]}, no pod of it lives)"
     if holder.pods == (claim,):
         return claim
     return f"claim {claim}" + (f" (pod {holder.pods[0]})" if holder.pods else "")
@@ -233,6 +241,8 @@ def _release(holder: Holder, claims: tuple[ResourceClaim, ...], text: str) -> Ch
     alone = len(claims) == 1
     dead = alone and not holder.alive
     how = f"delete ResourceClaim {holder.claim.namespace}/{holder.claim.name}: no pod uses it" if dead else ENDED
+    if alone and holder.others and not holder.pods:
+        how = f"status.reservedFor still has {holder.others[0]}: who put it there has to take it out, then the claim is freed"
     about = holder.claim if alone else None
     return Change(
         text,

@@ -162,13 +162,15 @@ class LookAlike:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A claim that holds devices the pod could use, and whether any pod of it lives; or a pod, of devices that nodes only count."""
+    """A claim that holds devices the pod could use, and whether any pod of it lives; or a pod, of devices that nodes only count.
+    `others`: what it is reserved for that is neither pod nor PodGroup, as "RESOURCE.GROUP NAME"; nobody here knows whether that lives."""
 
     claim: ObjectRef
     pods: tuple[str, ...]
     devices: int
     since: float | None
     alive: bool
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
