@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from k8s_topo_mcp.diagnosis.evidence import Withheld
 
-from .clusters import Item, answered, cluster, code, explained, helping, node, pod
+from .clusters import DRIVER, Item, answered, cluster, code, device_class, explained, gpus, helping, node, pod, pool, vain
 
 RESOURCE = "nvidia.com/gpu"
+DRIVERS_OWN = "example.com/gpu"
 
 
 def counting(name: str, offered: int, installed: int) -> Item:
@@ -48,6 +49,21 @@ def test_the_smallest_pod_that_frees_enough_by_itself_is_the_first_to_end() -> N
     report = explained(cluster(counting("n1", 8, 8), *pods, using("p", 2)))
     assert [holder.pods for holder in report.holders] == [("default/enough",), ("default/large",), ("default/little",)]
     assert "pod default/little ends" not in helping(report)
+
+
+NAMED = f"DeviceClass gpu.example.com with extendedResourceName {DRIVERS_OWN}"
+SERVED = (node("n1"), device_class(DRIVER), pool(gpus(2)))
+
+
+def test_a_resource_that_slices_could_serve_is_named_by_the_class_of_its_domain() -> None:
+    other = device_class("nic.example.org", 'device.driver == "nic.example.org"')
+    report = explained(cluster(*SERVED, other, pod("p", requests={DRIVERS_OWN: "2"})))
+    assert code(report) == "RESOURCE_TOO_LARGE"
+    assert helping(report) == {NAMED: ("n1",)}
+
+
+def test_a_class_that_names_a_resource_serves_only_as_many_as_there_are() -> None:
+    assert NAMED in vain(explained(cluster(*SERVED, pod("p", requests={DRIVERS_OWN: "3"}))))
 
 
 def test_cpu_has_no_holders() -> None:

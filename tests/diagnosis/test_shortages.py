@@ -248,6 +248,23 @@ def test_what_keeps_a_claim_without_being_a_pod_is_named_and_no_pod_is_to_end() 
     assert "reserved for runs.batch.example.com nightly, which is no pod" in answered(view)
 
 
+def test_the_smallest_holder_that_frees_enough_by_itself_is_released_first() -> None:
+    """On n2 a claim as small as the one on n1 would leave one device too few."""
+    sizes = {"n1": {"small": 2, "large": 4}, "n2": {"little": 2, "all": 5}}
+    items = [item for on in sizes for item in (node(on), pool(gpus(8), on))]
+    for on, claims in sizes.items():
+        first = 0
+        for name, count in claims.items():
+            items += [held(name, [f"gpu-{number}" for number in range(first, first + count)], on, name), pod(name, (name,), on=on)]
+            first += count
+    report = explained(cluster(*items, device_class(), *asking(request("r", 4))))
+    assert code(report) == "DEVICES_IN_USE"
+    assert [text for text in helping(report) if text.startswith("releasing")][:2] == [
+        "releasing default/small",
+        "releasing default/large",
+    ]
+
+
 def test_free_devices_of_an_incomplete_pool_come_before_those_that_others_hold() -> None:
     holder = (held("full", ["gpu-0", "gpu-1"], pod="a"), pod("a", ("full",), on="n1"))
     view = cluster(*TWO, pool(gpus(2)), *holder, pool(gpus(2), "n2", count=2), *asking(request("r", 2)))

@@ -10,16 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..findings import Finding
-from ..objects import Node, Pod
+from ..objects import DeviceClass, Node, Pod
 from ..scheduling.node_info import occupied
 from ..view import ClusterView, Delete, Replace
 from ..view.indices import pods_on
+from .classes import alike, domain_of, drivers_named
 from .evidence import Withheld
 from .nearest import quantity_or_none
 from .report import Change, Holder
 
 ENDED_ONE_BY_ONE = 4
 """Pods whose end is tried."""
+
+CLASSES_TRIED = 2
+"""Classes that are given the name of a resource, one by one."""
 
 SHOWN = 2
 """Nodes that are told."""
@@ -65,6 +69,22 @@ def healthy_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
         before = str(node.allocatable.get(resource, 0))
         text = f"all {whole} {resource} of node {node.name} healthy"
         yield Change(text, node.ref, f"status.allocatable.{resource}", before, str(whole), edits, True, how)
+
+
+def mapping_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
+    """A class of devices of the resource's domain names it, where none does: then slices serve what device plugins did."""
+    resource = found.text("resource")
+    domain, slash, name = resource.partition("/")
+    classes = view.all(DeviceClass)
+    if not slash or any(entry.extended_resource_name == resource for entry in classes):
+        return
+    own = [entry for entry in classes if entry.extended_resource_name is None and domain in map(domain_of, drivers_named(entry))]
+    meant = [entry for entry in own if alike(name, entry.name)] or own
+    for entry in meant[:CLASSES_TRIED]:
+        edits = (Replace(replace(entry, extended_resource_name=resource)),)
+        how = f"set spec.extendedResourceName of DeviceClass {entry.name}: devices of its slices then count as {resource}"
+        text = f"DeviceClass {entry.name} with extendedResourceName {resource}"
+        yield Change(text, entry.ref, "spec.extendedResourceName", "", resource, edits, True, how)
 
 
 def users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[tuple[Pod, Node, int], ...]:

@@ -25,6 +25,9 @@ ENDED = "end or move the pods that use it"
 MAX_HOLDER_SETS = 8
 """Claims whose release is tried one by one."""
 
+SMALL_TRIED = 4
+"""Of these the smallest that may free enough by themselves."""
+
 MAX_TOGETHER, MAX_POOLS = 4, 2
 """Claims of one node that are released together, and on how many nodes that is tried."""
 
@@ -147,6 +150,32 @@ class Held:
         """Those whose pods are gone first, since nobody misses them; then by devices."""
         return tuple(sorted(self.pairs, key=lambda pair: pair[0].alive))
 
+    def in_order(self, short_by: int) -> tuple[Pair, ...]:
+        """Those whose pods are gone, then a few that may free the `short_by` devices that lack by themselves, the smallest first, then the
+        largest. That pools are alike is taken for granted: then what more of one is held than of the emptiest isn't free there."""
+        known = self._in_order.get(short_by)
+        if known is None:
+            dead, alive = self.expendable[: len(self.dead)], self.expendable[len(self.dead) :]
+            fewest = min(self._held_of.values(), default=0)
+            enough = [
+                pair for pair in alive if any(pair[0].devices - (self._held_of[pool] - fewest) >= short_by for pool in _pools_of(pair[1]))
+            ]
+            small = sorted(enough, key=lambda pair: pair[0].devices)[:SMALL_TRIED]
+            chosen = {id(pair) for pair in small}
+            known = self._in_order[short_by] = (*dead, *small, *(pair for pair in alive if id(pair) not in chosen))
+        return known
+
+    _in_order: dict[int, tuple[Pair, ...]] = field(default_factory=dict[int, tuple[Pair, ...]])
+
+    @cached_property
+    def _held_of(self) -> Counter[PoolKey]:
+        """How many such devices are held of each pool."""
+        found: Counter[PoolKey] = Counter()
+        for holder, claim in self.pairs:
+            for pool in _pools_of(claim):
+                found[pool] += holder.devices
+        return found
+
     @cached_property
     def holders(self) -> tuple[Holder, ...]:
         """These, without the claims themselves."""
@@ -158,7 +187,7 @@ class Held:
         pools: dict[PoolKey, list[Pair]] = {}  # in the order of the first of each
         abandoned: set[PoolKey] = set()
         for pair in self.pairs:
-            for pool in derived(pair[1], "pools", lambda claim=pair[1]: _pools(claim)):
+            for pool in _pools_of(pair[1]):
                 pools.setdefault(pool, []).append(pair)
                 if not pair[0].alive:
                     abandoned.add(pool)
@@ -175,6 +204,10 @@ class Held:
         return known
 
     _sets: dict[int, tuple[tuple[Pair, ...], ...]] = field(default_factory=dict[int, "tuple[tuple[Pair, ...], ...]"])
+
+
+def _pools_of(claim: ResourceClaim) -> tuple[PoolKey, ...]:
+    return derived(claim, "pools", lambda: _pools(claim))
 
 
 def _pools(claim: ResourceClaim) -> tuple[PoolKey, ...]:
@@ -200,7 +233,8 @@ def holder_changes(code: str, held: Held, short_by: int) -> Iterator[Change]:
     alone = code in IN_THE_WAY
     largest = held.pairs[0][0]
     if alone:
-        for holder, claim in held.expendable[:MAX_HOLDER_SETS]:
+        ordered = held.in_order(short_by) if code == "DEVICES_IN_USE" else held.expendable
+        for holder, claim in ordered[:MAX_HOLDER_SETS]:
             yield _release(holder, (claim,), f"releasing {_who(holder)}")
         if 1 < len(held.dead) < len(held.pairs):
             yield replace(_release(largest, held.dead, f"releasing the {len(held.dead)} claims whose pods are gone"), abandoned=True)

@@ -320,7 +320,8 @@ def text(output: Output) -> str:
         block.row(
             "held by",
             *(
-                f"claim {entry.claim} ({entry.devices} devices{', no pod of it lives' if entry.alive is False else ''})"
+                f"{f'claim {entry.claim}' if entry.claim else f'pod {fold(entry.pods)}'} "
+                f"({entry.devices} devices{', no pod of it lives' if entry.alive is False else ''})"
                 for entry in output.holders
             ),
         )
