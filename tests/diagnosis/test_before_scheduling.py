@@ -6,7 +6,25 @@ from typing import Any
 
 import pytest
 
-from .clusters import MOMENT, Item, asking, claim, cluster, code, device_class, explained, gpus, held, helping, node, pod, pool, request
+from .clusters import (
+    DRIVER,
+    MOMENT,
+    Item,
+    asking,
+    claim,
+    cluster,
+    code,
+    device_class,
+    explained,
+    gpus,
+    held,
+    helping,
+    node,
+    pod,
+    pool,
+    request,
+    vain,
+)
 
 HERE = (node("n1"), device_class(), pool(gpus(2)))
 FROM_TEMPLATE = {"resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}]}
@@ -82,11 +100,37 @@ def test_a_generated_claim_of_another_pod_is_not_its_own() -> None:
     assert code(report) == "CLAIM_OTHER_OWNER"
 
 
-@pytest.mark.parametrize(("asked", "offered"), [("gpus", "gpu"), ("nvidia.com", "gpu")])
-def test_a_class_that_does_not_exist_is_named_with_those_that_do(asked: str, offered: str) -> None:
+@pytest.mark.parametrize("asked", ["gpus", "gpu-large", "gpu.example.org"])
+def test_a_class_that_does_not_exist_is_named_with_one_of_about_its_name(asked: str) -> None:
     report = explained(cluster(*HERE, *asking(request(of=asked))))
     assert code(report) == "CLASS_MISSING"
-    assert helping(report) == {f"deviceClassName {asked} → {offered}": ("n1",)}
+    assert helping(report) == {f"deviceClassName {asked} → gpu": ("n1",)}
+
+
+@pytest.mark.parametrize("asked", ["nvidia.com", "nic", "dra.net"])
+def test_for_a_class_that_does_not_exist_no_other_kind_of_device_is_offered(asked: str) -> None:
+    report = explained(cluster(*HERE, *asking(request(of=asked))))
+    assert code(report) == "CLASS_MISSING"
+    assert helping(report) == {}
+
+
+def test_the_class_of_a_driver_that_publishes_devices_is_created() -> None:
+    other = device_class("nic", 'device.driver == "nic.example.com"')
+    report = explained(cluster(HERE[0], other, pool(gpus(2)), *asking(request(of=DRIVER))))
+    assert code(report) == "CLASS_MISSING"
+    assert helping(report) == {f"DeviceClass {DRIVER} created (device.driver == '{DRIVER}')": ("n1",)}
+    assert report.behind == ()
+
+
+def test_behind_a_missing_class_it_is_told_that_its_driver_publishes_nothing() -> None:
+    report = explained(cluster(*HERE, *asking(request(of="nic.example.com"))))
+    assert code(report) == "CLASS_MISSING"
+    assert [(found.code, str(found.object)) for found in report.behind] == [("CLASS_NO_MATCH", "DeviceClass nic.example.com")]
+    assert "DeviceClass nic.example.com created (device.driver == 'nic.example.com')" in vain(report)
+
+
+def test_behind_a_missing_class_of_a_domain_that_nobody_here_has_nothing_is_said() -> None:
+    assert explained(cluster(*HERE, *asking(request(of="large.company.org")))).behind == ()
 
 
 def test_without_nodes_in_sight_nothing_is_said_to_fit() -> None:

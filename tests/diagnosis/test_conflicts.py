@@ -29,8 +29,9 @@ NIC = "nic.example.com"
 HERE = (node("n1"), node("n2"), device_class(), pool(gpus(4, **NUMA), "n1"), pool(gpus(4, **NUMA), "n2"))
 
 
-def nic(on: str, root: str) -> Item:
-    return pool([{"name": "nic-0", "attributes": {f"{STANDARD}/pcieRoot": {"string": root}}}], on, driver=NIC)
+def nic(on: str, *roots: str) -> Item:
+    devices = [{"name": f"nic-{number}", "attributes": {f"{STANDARD}/pcieRoot": {"string": root}}} for number, root in enumerate(roots)]
+    return pool(devices, on, driver=NIC)
 
 
 def test_a_constraint_names_the_largest_group_and_how_a_node_divides() -> None:
@@ -61,6 +62,19 @@ def test_an_attribute_under_another_domain_is_found_as_a_look_alike() -> None:
     assert report.cause.look_alike.attribute == f"{STANDARD}/numaNode"
     first = report.remedies[0].change
     assert (first.text, first.keeps_intent) == (f"matchAttribute {STANDARD}/numaNode", True)
+
+
+def test_an_attribute_of_another_name_with_the_values_that_the_other_devices_have_is_a_look_alike_too() -> None:
+    roots = gpus(2, rootComplex=lambda number: f"pci{number}", serial=lambda number: f"s{number}")
+    items = (node("n1"), device_class(), pool(roots), nic("n1", "pci0", "pci1"), device_class("nic", f'device.driver == "{NIC}"'))
+    asked = asking(request("gpu"), request("nic", of="nic"), constraints=[match(f"{STANDARD}/pcieRoot")])
+    report = explained(cluster(*items, *asked))
+    assert code(report) == "CONSTRAINT_ATTRIBUTE_MISSING"
+    assert report.cause is not None
+    alike = report.cause.look_alike
+    assert alike is not None
+    assert (alike.attribute, alike.shared, alike.published) == (f"{DRIVER}/rootComplex", 2, 2)
+    assert f"matchAttribute {DRIVER}/rootComplex" in vain(report)
 
 
 def test_an_attribute_without_a_look_alike_is_just_missing() -> None:

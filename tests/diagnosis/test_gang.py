@@ -217,6 +217,14 @@ def test_an_error_of_one_member_ends_the_attempt_for_all() -> None:
     assert values(report) == {"member": "m-1", "because": "CEL_KEY_MISSING"}
 
 
+def test_what_closes_the_nodes_with_devices_is_opened_for_all_though_a_plain_node_is_open() -> None:
+    taint = {"key": "team", "value": "b", "effect": "NoSchedule"}
+    report = gang(2, node("n1", taints=[taint]), node("plain"), pool(gpus(2)), *members(2))
+    assert report.cause is not None
+    assert values(report)["because"] == "UNTOLERATED_TAINT"
+    assert list(outcomes(report).values()) == [(2, 2)]
+
+
 def test_members_that_must_not_be_near_each_other_need_a_node_each() -> None:
     apart = {
         "podAntiAffinity": {

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from k8s_topo_mcp.findings import Finding
 
-from .clusters import Item, asking, cluster, code, device_class, explained, gpus, held, helping, node, pod, pool, request, vain
+from .clusters import (
+    Item,
+    answered,
+    asking,
+    cluster,
+    code,
+    device_class,
+    explained,
+    gpus,
+    held,
+    helping,
+    node,
+    pod,
+    pool,
+    request,
+    vain,
+)
 
 TAINT = {"key": "team", "value": "b", "effect": "NoSchedule"}
 DEVICES = (device_class(), pool(gpus(2)))
@@ -275,3 +291,25 @@ def test_the_domain_with_the_fewest_pods_is_the_one_named() -> None:
     found: Finding = report.cause.finding
     assert (found.text("value"), found.number("pods")) == ("b", 1)
     assert "maxSkew 1 → 2" in helping(report)
+
+
+def test_nodes_without_devices_that_nothing_closes_do_not_hide_what_closes_those_that_have_some() -> None:
+    view = cluster(node("n1", taints=[TAINT]), node("plain"), *DEVICES, *asking())
+    report = explained(view)
+    assert code(report) == "UNTOLERATED_TAINT"
+    assert helping(report) == {"toleration for node taint team=b:NoSchedule": ("n1",)}
+    assert "what the claims ask for is on 1 node (n1), closed by the blocker; 1 node that passes" in answered(view)
+
+
+def test_behind_what_closes_the_nodes_with_devices_it_is_told_that_these_are_held() -> None:
+    holder = pod("a", ("full",), on="n1")
+    items = (node("n1", taints=[TAINT]), node("plain"), *DEVICES, held("full", ["gpu-0", "gpu-1"], pod="a"), holder, *asking())
+    report = explained(cluster(*items))
+    assert code(report) == "UNTOLERATED_TAINT"
+    assert [found.code for found in report.behind] == ["DEVICES_IN_USE"]
+
+
+def test_where_a_node_that_nothing_closes_has_devices_of_the_class_they_decide() -> None:
+    few = pool(gpus(1), "n2")
+    report = explained(cluster(node("n1", taints=[TAINT]), node("n2"), *DEVICES, few, *asking(request("r", 2))))
+    assert code(report) == "NOT_ENOUGH_DEVICES"

@@ -22,6 +22,7 @@ from .clusters import (
     gpus,
     held,
     helping,
+    match,
     node,
     offered,
     partitioned,
@@ -51,12 +52,38 @@ def test_a_cluster_without_slices_has_no_devices() -> None:
     assert code(explained(cluster(*ONE, *asking()))) == "NO_DEVICES"
 
 
-def test_a_class_that_no_device_belongs_to_names_the_drivers_that_are_there_and_the_class_that_fits() -> None:
+def test_a_class_that_no_device_belongs_to_names_the_drivers_that_are_there_and_no_class_of_another_driver() -> None:
     report = explained(cluster(*TWO, *both(), device_class("nic", 'device.driver == "nic"'), *asking(request(of="nic"))))
     assert code(report) == "CLASS_NO_MATCH"
     assert report.cause is not None
     assert report.cause.drivers == (DRIVER,)
-    assert helping(report) == {"deviceClassName nic → gpu": ("n1", "n2")}
+    assert helping(report) == {}
+
+
+def test_of_a_class_that_no_device_belongs_to_another_class_of_its_driver_is_offered() -> None:
+    parts = device_class("part", f'device.driver == "{DRIVER}" && device.attributes["{DRIVER}"].type == "part"')
+    report = explained(cluster(*TWO, *both(), parts, *asking(request(of="part"))))
+    assert code(report) == "CLASS_NO_MATCH"
+    assert [(trial.change.text, trial.change.keeps_intent) for trial in report.remedies] == [("deviceClassName part → gpu", False)]
+
+
+def test_behind_a_selector_that_no_device_passes_it_is_told_that_all_devices_are_held() -> None:
+    holder = (held("full", [f"gpu-{number}" for number in range(4)], pod="a"), pod("a", ("full",), on="n1"))
+    asked = asking(request("r", 1, f'{OWN}.model == "H200"'))
+    view = cluster(*ONE, pool(gpus(4, model="H100")), *holder, *asked)
+    assert code(explained(view)) == "SELECTOR_NO_MATCH"
+    assert [found.code for found in explained(view).behind] == ["DEVICES_IN_USE"]
+    free = cluster(*ONE, pool(gpus(4, model="H100")), *asked)
+    assert explained(free).behind == ()
+
+
+def test_behind_a_constraint_that_cannot_hold_it_is_told_what_else_is_short() -> None:
+    devices = pool(gpus(4, STD__numaNode=lambda number: number))
+    holder = (held("most", ["gpu-0", "gpu-1", "gpu-2"], pod="a"), pod("a", ("most",), on="n1"))
+    asked = asking(request("r", 2), constraints=[match("resource.kubernetes.io/numaNode")])
+    report = explained(cluster(*ONE, devices, *holder, *asked))
+    assert code(report) == "CONSTRAINT_UNSATISFIABLE"
+    assert [found.code for found in report.behind] == ["DEVICES_IN_USE"]
 
 
 def test_a_selector_on_a_text_names_what_is_published() -> None:
@@ -191,6 +218,65 @@ def test_an_incomplete_pool_says_how_many_slices_are_there() -> None:
     assert report.verdict == "waits"
     assert code(report) == "POOL_INCOMPLETE"
     assert value(report, "reason") == "2 of 3 slices of generation 7"
+
+
+def test_slices_that_say_different_numbers_contradict_each_other_and_nobody_is_waited_for() -> None:
+    slices = (pool(gpus(2), count=1), pool([gpu("x")], name="b", count=3))
+    report = explained(cluster(*ONE, *slices, *asking()))
+    assert (report.verdict, code(report)) == ("blocked", "POOL_INCOMPLETE")
+    assert value(report, "reason") == "there are 2 slices of generation 1; 1 of them says 1, 1 of them says 3"
+    assert [trial.change.before for trial in report.remedies] == ["1, 3"]
+    assert report.remedies[0].nodes == ("n1",)
+
+
+def test_more_slices_than_they_say_contradict_each_other() -> None:
+    report = explained(cluster(*ONE, pool(gpus(2)), pool([gpu("x")], name="b"), *asking()))
+    assert (report.verdict, code(report)) == ("blocked", "POOL_INCOMPLETE")
+    assert value(report, "reason") == "there are 2 slices of generation 1; 2 of them say 1"
+
+
+def test_what_keeps_a_claim_without_being_a_pod_is_named_and_no_pod_is_to_end() -> None:
+    full = held("full", ["gpu-0", "gpu-1"], pod="a")
+    full["status"]["reservedFor"].append({"apiGroup": "batch.example.com", "resource": "runs", "name": "nightly", "uid": "u"})
+    view = cluster(*ONE, pool(gpus(2)), full, *asking())
+    report = explained(view)
+    assert code(report) == "DEVICES_IN_USE"
+    assert [(holder.pods, holder.others) for holder in report.holders] == [((), ("runs.batch.example.com nightly",))]
+    change = report.remedies[0].change
+    assert change.text == "releasing claim default/full (reserved for runs.batch.example.com nightly, no pod of it lives)"
+    assert change.apply.startswith("status.reservedFor still has runs.batch.example.com nightly")
+    assert "reserved for runs.batch.example.com nightly, which is no pod" in answered(view)
+
+
+def test_the_smallest_holder_that_frees_enough_by_itself_is_released_first() -> None:
+    """On n2 a claim as small as the one on n1 would leave one device too few."""
+    sizes = {"n1": {"small": 2, "large": 4}, "n2": {"little": 2, "all": 5}}
+    items = [item for on in sizes for item in (node(on), pool(gpus(8), on))]
+    for on, claims in sizes.items():
+        first = 0
+        for name, count in claims.items():
+            items += [held(name, [f"gpu-{number}" for number in range(first, first + count)], on, name), pod(name, (name,), on=on)]
+            first += count
+    report = explained(cluster(*items, device_class(), *asking(request("r", 4))))
+    assert code(report) == "DEVICES_IN_USE"
+    assert [text for text in helping(report) if text.startswith("releasing")][:2] == [
+        "releasing default/small",
+        "releasing default/large",
+    ]
+
+
+def test_free_devices_of_an_incomplete_pool_come_before_those_that_others_hold() -> None:
+    holder = (held("full", ["gpu-0", "gpu-1"], pod="a"), pod("a", ("full",), on="n1"))
+    view = cluster(*TWO, pool(gpus(2)), *holder, pool(gpus(2), "n2", count=2), *asking(request("r", 2)))
+    report = explained(view)
+    assert (report.verdict, code(report), value(report, "pool")) == ("waits", "POOL_INCOMPLETE", f"{DRIVER}/n2")
+    assert ("n2",) in [trial.nodes for trial in report.remedies]
+
+
+def test_an_incomplete_pool_with_too_few_devices_does_not() -> None:
+    holder = (held("full", ["gpu-0", "gpu-1"], pod="a"), pod("a", ("full",), on="n1"))
+    view = cluster(*TWO, pool(gpus(2)), *holder, pool(gpus(1), "n2", count=2), *asking(request("r", 2)))
+    assert code(explained(view)) == "DEVICES_IN_USE"
 
 
 def test_a_pool_that_contradicts_itself_says_how() -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from ..dra.allocation import node_groups
 from ..dra.defects import DEFECTS
+from ..dra.funnel import screened
 from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable, Unknown
+from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem, TargetNode
 from ..findings import Finding, finding
 from ..objects import ObjectRef
@@ -54,7 +58,23 @@ def find_cause(view: ClusterView, placement: Placement) -> Cause | None:
         targets = [entry.target for entry in opened if not entry.elsewhere and entry.outcome is not None]
     if placement.devices.problem is None or not targets:
         return Cause(elsewhere[0].elsewhere[0], len(opened), total) if elsewhere else None
-    return device_cause(view, placement.devices.problem, targets, total)
+    cause = device_cause(view, placement.devices.problem, targets, total)
+    return _closed_cause(placement, placement.devices.problem, cause) or cause
+
+
+def _closed_cause(placement: Placement, problem: AllocationProblem, cause: Cause) -> Cause | None:
+    """Where no open node has any device of what a request asks and others have some, what closes those: the open ones were never meant."""
+    counted = cause.funnel
+    if cause.finding.code not in ("NO_DEVICES", "CLASS_NO_MATCH") or counted is None or len(placement.opened) == len(placement.nodes):
+        return None
+    prepared = prepare(problem)
+    closed = {entry.target.name: entry for entry in placement.nodes.values() if entry.plain}
+    groups = node_groups(problem, [entry.target for entry in closed.values()])
+    names = {node.name for group in groups if screened(prepared, group[:1], counted.request) for node in group}
+    having = [entry for name, entry in closed.items() if name in names]
+    if not having:
+        return None
+    return replace(_refusal(having), open_nodes=cause.open_nodes, nodes=cause.nodes, having=tuple(entry.node.name for entry in having))
 
 
 def _lucky(outcome: Outcome) -> bool:
@@ -91,9 +111,23 @@ def outcome_cause(
 
 def plain_cause(placement: Placement) -> Cause:
     """No node passes the plain filters: the first reason against the nodes that the least keeps the pod from."""
-    nearest = nearest_nodes(placement.nodes.values())
-    first = max((entry.plain[0][0] for entry in nearest), key=_ease)
-    return Cause(first, 0, len(placement.nodes))
+    return _refusal(placement.nodes.values())
+
+
+def _refusal(entries: Collection[NodePlacement]) -> Cause:
+    """The first reason against those of some closed nodes that the least keeps the pod from."""
+    first = max((entry.plain[0][0] for entry in nearest_nodes(entries)), key=_ease)
+    return Cause(first, 0, len(entries))
+
+
+def refused(placement: Placement, cause: Cause) -> tuple[NodePlacement, ...]:
+    """The nodes that a plain filter is to blame for: all where none is open, else those that have what no open one has; none where
+    devices or the pod as a whole decide."""
+    if placement.pod_wide:
+        return ()
+    if cause.having:
+        return tuple(placement.nodes[name] for name in cause.having)
+    return () if placement.opened else tuple(placement.nodes.values())
 
 
 def nearest_nodes(entries: Iterable[NodePlacement]) -> tuple[NodePlacement, ...]:
@@ -110,12 +144,14 @@ ASKED_FOR = frozenset({"NODE_NAME_MISMATCH", "NODE_AFFINITY_MISMATCH"})
 """The pod means other nodes."""
 FIXED = frozenset({"VOLUME_NODE_AFFINITY", "VOLUME_ZONE"})
 """The pod's volumes are elsewhere, which nobody changes."""
+TOO_SMALL = "RESOURCE_TOO_LARGE"
+"""Even when empty the node wouldn't do: one that others fill comes first."""
 
 
 def _distance(entry: NodePlacement) -> tuple[int, int]:
     """(How many reasons keep the pod from a node, devices counted as one; how many of them aren't the node's own)."""
     codes = {found.code for found in reasons_against(entry)}
-    weight = sum(2 if code in FIXED else 1 for code in codes if code in ASKED_FOR or code in FIXED)
+    weight = sum(4 if code in FIXED else 2 if code in ASKED_FOR else code == TOO_SMALL for code in codes)
     return len(codes) + (0 if devices_suffice(entry) else 1), weight
 
 

@@ -105,6 +105,16 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
+class Withheld:
+    """A resource of which a node has more (`capacity`) than it offers (`allocatable`)."""
+
+    node: str
+    resource: str
+    capacity: str
+    allocatable: str
+
+
+@dataclass(frozen=True, slots=True)
 class Limit:
     """One resource of a ResourceQuota: what was asked of it, and how much of it is used."""
 
@@ -190,6 +200,7 @@ Evidence: TypeAlias = (
     | Published
     | Unselected
     | Labelled
+    | Withheld
     | Limit
     | Absent
     | Alike

@@ -87,8 +87,8 @@ def _for_a_member(
     problem = placement.devices.problem
     if not has_remedies(cause):
         return [], ()
-    if cause.open_nodes == 0 and not placement.pod_wide:
-        refused = [entry.node for entry in placement.nodes.values()]
+    if cause.having or (cause.open_nodes == 0 and not placement.pod_wide):
+        refused = [entry.node for name, entry in placement.nodes.items() if not cause.having or name in cause.having]
         return list(pod_changes.plain_changes(view, member, cause.finding, refused)), ()
     if problem is None or placement.devices.extended is not None:
         return [], ()

@@ -104,3 +104,29 @@ def look_alike(prepared: Prepared, request: ExactRequest, devices: Sequence[Scre
     both = [entry for entry in devices if read(entry, name) and read(entry, attribute)]
     agreeing = sum(1 for entry in both if read(entry, name) == read(entry, attribute))
     return LookAlike(name, published, len(devices), len(both), agreeing)
+
+
+def same_values(
+    prepared: Prepared, devices: Sequence[Screened], others: Iterable[tuple[ExactRequest, Sequence[Screened]]], attribute: str
+) -> LookAlike | None:
+    """An attribute of the devices, under whatever name, in which most of them have a text that the asked one is on a device of another
+    request on their node: the same fact under two names. Numbers and truths are equal by chance."""
+    asked = {
+        (entry.slice.node_selection.node_name, value)
+        for request, found in others
+        for entry in found
+        for value in values_in(prepared, request, entry, attribute)
+    }
+    published: Counter[str] = Counter()
+    shared: Counter[str] = Counter()
+    for entry in devices:
+        for key, value in entry.device.attributes.items():
+            if value.kind == "string":
+                name = key if "/" in key else f"{entry.pool.driver}/{key}"
+                published[name] += 1
+                shared[name] += (entry.slice.node_selection.node_name, str(value)) in asked
+    found = [(count, name) for name, count in shared.items() if 2 * count > published[name]]
+    if not found:
+        return None
+    count, name = max(found)
+    return LookAlike(name, published[name], len(devices), shared=count, asked=attribute)

@@ -14,7 +14,7 @@ from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
-from ..objects import DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
+from ..objects import Consumer, DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView, derived
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
 from .report import Change, Holder
@@ -24,6 +24,9 @@ Pair: TypeAlias = tuple[Holder, ResourceClaim]
 ENDED = "end or move the pods that use it"
 MAX_HOLDER_SETS = 8
 """Claims whose release is tried one by one."""
+
+SMALL_TRIED = 4
+"""Of these the smallest that may free enough by themselves."""
 
 MAX_TOGETHER, MAX_POOLS = 4, 2
 """Claims of one node that are released together, and on how many nodes that is tried."""
@@ -49,7 +52,8 @@ def _holder(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...], dev
     pods = {pod.full_name: pod for pod in (*consumers, *users)}
     alive = any(not pod.is_terminal for pod in pods.values()) or any(entry.resource != "pods" for entry in claim.reserved_for)
     since = claim.allocation.allocated_at if claim.allocation is not None else None
-    holder = Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive)
+    others = tuple(_consumer(entry) for entry in claim.reserved_for if entry.resource not in ("pods", "podgroups"))
+    holder = Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive, others)
     return users if len(consumers) == len(claim.reserved_for) and set(consumers) <= set(users) else None, holder
 
 
@@ -146,6 +150,32 @@ class Held:
         """Those whose pods are gone first, since nobody misses them; then by devices."""
         return tuple(sorted(self.pairs, key=lambda pair: pair[0].alive))
 
+    def in_order(self, short_by: int) -> tuple[Pair, ...]:
+        """Those whose pods are gone, then a few that may free the `short_by` devices that lack by themselves, the smallest first, then the
+        largest. That pools are alike is taken for granted: then what more of one is held than of the emptiest isn't free there."""
+        known = self._in_order.get(short_by)
+        if known is None:
+            dead, alive = self.expendable[: len(self.dead)], self.expendable[len(self.dead) :]
+            fewest = min(self._held_of.values(), default=0)
+            enough = [
+                pair for pair in alive if any(pair[0].devices - (self._held_of[pool] - fewest) >= short_by for pool in _pools_of(pair[1]))
+            ]
+            small = sorted(enough, key=lambda pair: pair[0].devices)[:SMALL_TRIED]
+            chosen = {id(pair) for pair in small}
+            known = self._in_order[short_by] = (*dead, *small, *(pair for pair in alive if id(pair) not in chosen))
+        return known
+
+    _in_order: dict[int, tuple[Pair, ...]] = field(default_factory=dict[int, tuple[Pair, ...]])
+
+    @cached_property
+    def _held_of(self) -> Counter[PoolKey]:
+        """How many such devices are held of each pool."""
+        found: Counter[PoolKey] = Counter()
+        for holder, claim in self.pairs:
+            for pool in _pools_of(claim):
+                found[pool] += holder.devices
+        return found
+
     @cached_property
     def holders(self) -> tuple[Holder, ...]:
         """These, without the claims themselves."""
@@ -157,7 +187,7 @@ class Held:
         pools: dict[PoolKey, list[Pair]] = {}  # in the order of the first of each
         abandoned: set[PoolKey] = set()
         for pair in self.pairs:
-            for pool in derived(pair[1], "pools", lambda claim=pair[1]: _pools(claim)):
+            for pool in _pools_of(pair[1]):
                 pools.setdefault(pool, []).append(pair)
                 if not pair[0].alive:
                     abandoned.add(pool)
@@ -174,6 +204,10 @@ class Held:
         return known
 
     _sets: dict[int, tuple[tuple[Pair, ...], ...]] = field(default_factory=dict[int, "tuple[tuple[Pair, ...], ...]"])
+
+
+def _pools_of(claim: ResourceClaim) -> tuple[PoolKey, ...]:
+    return derived(claim, "pools", lambda: _pools(claim))
 
 
 def _pools(claim: ResourceClaim) -> tuple[PoolKey, ...]:
@@ -199,7 +233,8 @@ def holder_changes(code: str, held: Held, short_by: int) -> Iterator[Change]:
     alone = code in IN_THE_WAY
     largest = held.pairs[0][0]
     if alone:
-        for holder, claim in held.expendable[:MAX_HOLDER_SETS]:
+        ordered = held.in_order(short_by) if code == "DEVICES_IN_USE" else held.expendable
+        for holder, claim in ordered[:MAX_HOLDER_SETS]:
             yield _release(holder, (claim,), f"releasing {_who(holder)}")
         if 1 < len(held.dead) < len(held.pairs):
             yield replace(_release(largest, held.dead, f"releasing the {len(held.dead)} claims whose pods are gone"), abandoned=True)
@@ -213,10 +248,17 @@ def holder_changes(code: str, held: Held, short_by: int) -> Iterator[Change]:
         yield _release(largest, held.claims, text)
 
 
+def _consumer(entry: Consumer) -> str:
+    """What a claim is reserved for, where it is no pod."""
+    return f"{entry.resource}{f'.{entry.api_group}' if entry.api_group else ''} {entry.name}"
+
+
 def _who(holder: Holder) -> str:
     claim = f"{holder.claim.namespace}/{holder.claim.name}"
     if not holder.alive:
         return f"claim {claim} (its pods are gone)"
+    if holder.others and not holder.pods:
+        return f"claim {claim} (reserved for {holder.others[0]}, no pod of it lives)"
     if holder.pods == (claim,):
         return claim
     return f"claim {claim}" + (f" (pod {holder.pods[0]})" if holder.pods else "")
@@ -233,6 +275,8 @@ def _release(holder: Holder, claims: tuple[ResourceClaim, ...], text: str) -> Ch
     alone = len(claims) == 1
     dead = alone and not holder.alive
     how = f"delete ResourceClaim {holder.claim.namespace}/{holder.claim.name}: no pod uses it" if dead else ENDED
+    if alone and holder.others and not holder.pods:
+        how = f"status.reservedFor still has {holder.others[0]}: who put it there has to take it out, then the claim is freed"
     about = holder.claim if alone else None
     return Change(
         text,

@@ -6,28 +6,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypedDict
 
-from ..dra.outcome import Unallocatable
 from ..findings import Finding
 from ..objects import DEFAULT_SCHEDULER, Pod
 from ..scheduling.placement import Placement, place
 from ..scheduling.sentence import Sentences, predict
 from ..view import ClusterView
 from ..view.indices import events_of
-from .cause import find_cause, nearest_nodes, reasons_against
+from .behind import behind
+from .cause import find_cause
 from .cross_check import check
 from .evidence import Advice, Held
 from .gang import explain_gang
 from .holders import IN_THE_WAY
 from .layers import admission, autoscaler, binding, claims, drivers, gates, prepare, queue, resize, schedulers, sleeping, victims
+from .pool_counts import slice_counts
 from .preempting import preempting
 from .remedies import Remedies, has_remedies, try_for_pod
 from .report import Cause, Check, Report, Verdict
-from .shortages import device_cause
 
 FIT_EXAMPLES = 4
-BEHIND = 4
-"""Findings that are told of what waits behind the blocker."""
-
 Layer = Callable[[ClusterView, Pod], Held | None]
 
 
@@ -60,6 +57,11 @@ WAITING = frozenset({"CLAIM_NOT_CREATED", "CLAIM_BEING_DELETED", "POOL_INCOMPLET
 """Causes that a component removes by itself, when it works."""
 
 
+def waits(cause: Cause) -> bool:
+    """Whether a component is about to remove the cause: not so where what a driver published contradicts itself."""
+    return cause.finding.code in WAITING and not (cause.pool is not None and slice_counts(cause.pool))
+
+
 def explain_pending(view: ClusterView, pod: Pod) -> Report:
     """The whole diagnosis of one pod."""
     if pod.is_terminal or pod.node_name:
@@ -80,12 +82,12 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
     cause = find_cause(view, placement)
     remedies: Remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else ((), (), ())
     helping, vain, holders = remedies
-    behind = _behind(view, placement, cause)
+    further = behind(view, pod, placement, cause)
     held, later = _holding(view, pod, placement, cause)
     shown = cause
     if held is not None:
         waiting = () if cause is None or cause.finding.code in (*_MADE_BY_CONTROLLER, held.finding.code) else (cause.finding,)
-        behind = (*later, *waiting, *behind)
+        further = (*later, *waiting, *further)
         empty = Cause(held.finding, len(placement.opened), len(placement.nodes))
         shown = replace(empty if cause is None else cause, finding=held.finding, evidence=held.evidence)
     verdict = _verdict(placement, cause, holders != (), held.finding if held is not None else None)
@@ -93,7 +95,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         pod=pod,
         verdict=verdict,
         cause=shown,
-        behind=behind,
+        behind=further,
         remedies=helping,
         not_helping=vain,
         holders=holders,
@@ -163,7 +165,7 @@ def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | N
 _MADE_BY_CONTROLLER = frozenset({"CLAIM_NOT_CREATED", "TEMPLATE_MISSING"})
 """Causes of which the layer of claims speaks."""
 
-_KEEPS_VERDICT = _MADE_BY_CONTROLLER | drivers.LACKING | {"RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
+_KEEPS_VERDICT = _MADE_BY_CONTROLLER | drivers.LACKING | {"INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
 """Findings of layers that stand beside what the filters found: the verdict is that of the filters."""
 
 
@@ -195,27 +197,11 @@ def _verdict(placement: Placement, cause: Cause | None, held_by_others: bool, he
         case _:
             pass
     code = cause.finding.code
-    if code in WAITING:
+    if waits(cause):
         return "waits"
     if code == "RELEASE_MISSES":
         return "missed by this release"
-    return "blocked by holders" if held_by_others and code in IN_THE_WAY else "blocked"
-
-
-def _behind(view: ClusterView, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:
-    """What would still keep the pod from the nodes that its blocker keeps it from."""
-    if cause is None or placement.pod_wide or placement.opened or not placement.nodes:
-        return ()
-    found: dict[str, Finding] = {}
-    refused = nearest_nodes(placement.nodes.values())
-    for entry in refused:
-        for other in (*reasons_against(entry)[1:], *entry.elsewhere):
-            found.setdefault(other.code, other)
-    problem = placement.devices.problem
-    if problem is not None and refused and all(isinstance(entry.outcome, Unallocatable) for entry in refused):
-        devices = device_cause(view, problem, [entry.target for entry in refused], len(placement.nodes)).finding
-        found.setdefault(devices.code, devices)
-    return tuple(found.values())[:BEHIND]
+    return "blocked by holders" if held_by_others and (code in IN_THE_WAY or code == "INSUFFICIENT_RESOURCE") else "blocked"
 
 
 def assumptions(view: ClusterView, placement: Placement) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from ..scheduling.taint_toleration import BLOCKING, tolerated
 from ..view import ClusterView, Delete, Edit, Replace
 from ..view.indices import pods_on
 from .changes import pod_apply
+from .counted_devices import ending_changes, healthy_changes, mapping_changes
 from .fields import below, flow
 from .nearest import quantity_or_none
 from .node_changes import CONDITION_TAINTS, UNSCHEDULABLE_TAINT, condition_changes, cordon_changes
@@ -45,6 +46,9 @@ def plain_changes(view: ClusterView, pod: Pod, found: Finding, nodes: Sequence[N
         case "INSUFFICIENT_RESOURCE" | "RESOURCE_TOO_LARGE":
             for value in dict.fromkeys((found.text("free"), found.text("allocatable"))):
                 yield from resource_changes(pod, found.text("resource"), value)
+            yield from ending_changes(view, found, nodes)
+            yield from healthy_changes(view, found)
+            yield from mapping_changes(view, found)
         case "HOST_PORT_TAKEN":
             yield from _port_changes(view, pod, found, nodes)
             yield from _without_holder(view, found)

@@ -20,11 +20,12 @@ from ..scheduling.dynamic_resources import problem_of
 from ..scheduling.placement import NodePlacement, Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
-from . import node_changes, pod_changes, request_changes, selector_changes, volume_changes
-from .cause import devices_suffice, nearest_nodes, reasons_against
+from . import counted_devices, node_changes, pod_changes, request_changes, selector_changes, volume_changes
+from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_among
 from .node_changes import MORE_LIKE, PASSING
+from .pool_counts import published_whole
 from .report import Cause, Change, Holder, Trial
 from .shortages import locate
 from .trials import Subject, fitting
@@ -63,13 +64,15 @@ def has_remedies(cause: Cause | None) -> bool:
 def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement) -> Remedies:
     """Remedies of a pod that fits nowhere."""
     devices = placement.devices
-    plain = not placement.opened and not placement.pod_wide
+    closed = refused(placement, cause)
+    plain = bool(closed)
     problem = devices.problem if devices.extended is None and not plain else None
     free = [entry for entry in placement.opened if not entry.elsewhere]
     claims = problem.claims if problem is not None else ()
     subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), tuple([entry.target for entry in free]))
     if plain:
-        return (*run(_for_nodes(view, pod, cause, placement), subject), ())
+        nearest = [entry.node for entry in nearest_nodes(closed)]
+        return (*run(_for_nodes(view, pod, cause, closed), subject), counted_devices.holders(view, cause.finding, nearest))
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
     if cause.finding.code in ("CLAIM_ALLOCATED_ELSEWHERE", "CLAIM_STUCK", "CLAIM_NEEDS_FEATURE"):
@@ -240,15 +243,15 @@ def _request_named(field: str, claim: ResourceClaim) -> str:
     return inside
 
 
-def _for_nodes(view: ClusterView, pod: Pod, cause: Cause, placement: Placement) -> Iterator[Change]:
-    """A plain filter refuses the nodes."""
+def _for_nodes(view: ClusterView, pod: Pod, cause: Cause, closed: Sequence[NodePlacement]) -> Iterator[Change]:
+    """A plain filter refuses these nodes."""
     code = cause.finding.code
-    nearest = nearest_nodes(placement.nodes.values())
+    nearest = nearest_nodes(closed)
     yield from pod_changes.plain_changes(view, pod, cause.finding, [entry.node for entry in nearest])
     yield from pod_changes.together(view, pod, reasons_against(nearest[0]), nearest[0].node)
     if code not in MORE_NODES_IN_VAIN:
-        refused = [entry.node for entry in placement.nodes.values() if any(own.code == code for own, _ in entry.plain)]
-        yield from node_changes.more_nodes(view, refused, bare=True)
+        alike = [entry.node for entry in closed if any(own.code == code for own, _ in entry.plain)]
+        yield from node_changes.more_nodes(view, alike, bare=True)
 
 
 def _for_the_pod(view: ClusterView, pod: Pod, cause: Cause) -> Iterator[Change]:
@@ -259,8 +262,7 @@ def _for_the_pod(view: ClusterView, pod: Pod, cause: Cause) -> Iterator[Change]:
         if claim is not None:
             position, request = locate(claim, found.text("request"))
             around = Around(view, pod, claim, position, request, prepare(problem_of(view, (claim,))), (), ())
-            nearest = found.values["nearest"]
-            yield from request_changes.class_changes(around, nearest if isinstance(nearest, tuple) else ())
+            yield from request_changes.class_changes(around, keeps=True)
     if found.code == "CLAIM_MISSING":
         yield from _other_claims(view, pod, found.text("claim"))
     yield from volume_changes.volume_changes(view, pod, found)
@@ -337,11 +339,9 @@ def _for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
                 device_class = around.prepared.problem.classes[around.request.class_name]
                 yield from selector_changes.class_selector_changes(device_class, index)
         case "CLASS_MISSING":
-            nearest = found.values["nearest"]
-            yield from request_changes.class_changes(around, nearest if isinstance(nearest, tuple) else ())
+            yield from request_changes.class_changes(around, keeps=True)
         case "CLASS_NO_MATCH":
-            others = sorted(name for name in around.prepared.problem.classes if name != around.request.class_name)
-            yield from request_changes.class_changes(around, others, keeps=False)
+            yield from request_changes.class_changes(around, keeps=False)
         case "NOT_ENOUGH_DEVICES":
             yield from request_changes.fewer(around, found.number("present"))
         case "DEVICES_TAINTED":
@@ -381,6 +381,9 @@ def _for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
             yield from request_changes.limit_changes(around)
             if cause.funnel is not None and len(around.claim.spec.requests) == 1:
                 yield from request_changes.fewer(around, cause.funnel.stages[-1].best)
+        case "POOL_INCOMPLETE":
+            if cause.pool is not None:
+                yield from published_whole(cause.pool)
         case "FEATURE_OFF":
             yield from request_changes.plain_requests(around)
         case "RELEASE_MISSES" | "ORDER_DEPENDENT" | "SCHEDULER_CRASH":

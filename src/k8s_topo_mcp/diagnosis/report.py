@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..cel import Comparison, Path
 from ..dra.funnel import Funnel
+from ..dra.pools import Pool
 from ..findings import Finding
 from ..objects import ObjectRef, Pod, ResourceClaim
 from ..releases import Release
@@ -147,24 +148,29 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True)
 class LookAlike:
-    """Another attribute that the devices publish: `published` of `of`; `agreeing` of the `both` that publish the asked one too."""
+    """Another attribute that the devices publish: `published` of `of`; `agreeing` of the `both` that publish the asked one too.
+    `shared`: how many of them have in it what the asked one (`asked`) is on a device of another request on their node."""
 
     attribute: str
     published: int
     of: int
     both: int = 0
     agreeing: int = 0
+    shared: int = 0
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A claim that holds devices the pod could use, and whether any pod of it lives."""
+    """A claim that holds devices the pod could use, and whether any pod of it lives; or a pod, of devices that nodes only count.
+    `others`: what it is reserved for that is neither pod nor PodGroup, as "RESOURCE.GROUP NAME"; nobody here knows whether that lives."""
 
     claim: ObjectRef
     pods: tuple[str, ...]
     devices: int
     since: float | None
     alive: bool
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,8 +238,9 @@ class Check:
 class Cause:
     """The first blocker with the facts behind it. `open_nodes` are those where only devices decide, out of `nodes`.
 
-    `conflict`: parts of the claims that can't hold together, none of which can be left out. `order`: the outcome depends on the order of
-    the requests. `evidence`: what was seen beside it in the cluster.
+    `having`: where a plain filter is the cause although nodes are open, the nodes that have what is asked for, which no open one has.
+    `pool`: the one that gives no devices, where that is the cause. `conflict`: parts of the claims that can't hold together, none of which
+    can be left out. `order`: the outcome depends on the order of the requests. `evidence`: what was seen beside it in the cluster.
     """
 
     finding: Finding
@@ -254,6 +261,8 @@ class Cause:
     conflict: tuple[str, ...] = ()
     order: bool = False
     evidence: tuple[Evidence, ...] = ()
+    having: tuple[str, ...] = ()
+    pool: Pool | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from ..dra.funnel import screened
 from ..objects import MAX_RESULTS, DeviceConstraint, DeviceRequest, DeviceToleration, ResourceClaim
 from ..view import Edit, Replace
 from .changes import Around
+from .classes import alike, class_created, stands_in
 from .fields import below, flow
 from .groups import attribute_of, kind_of
 from .nearest import quantity_or_none
@@ -119,13 +120,15 @@ def _toleration(taint: str) -> DeviceToleration:
     return DeviceToleration(rest.partition("=")[0], "Exists", "", effect)
 
 
-def class_changes(around: Around, nearest: Sequence[str], keeps: bool = True) -> Iterator[Change]:
-    """Another class: one that exists, in place of one that doesn't or that no device belongs to."""
-    wrong = around.request.class_name
-    alike = get_close_matches(wrong, nearest, n=1, cutoff=0.6)
-    for name in alike or nearest[:2]:
+def class_changes(around: Around, keeps: bool) -> Iterator[Change]:
+    """Another class that may have been meant, the one of the nearest name first; else the class itself, if there is none of that name."""
+    wrong, classes = around.request.class_name, around.prepared.problem.classes
+    others = sorted(name for name, entry in classes.items() if name != wrong and stands_in(wrong, classes.get(wrong), entry))
+    for name in (get_close_matches(wrong, others, n=1, cutoff=0.6) or others)[:2]:
         edits = around.with_request(replace(around.request, class_name=name))
-        yield around.change(f"deviceClassName {wrong} → {name}", ".deviceClassName", wrong, name, edits, keeps and bool(alike))
+        yield around.change(f"deviceClassName {wrong} → {name}", ".deviceClassName", wrong, name, edits, keeps and alike(wrong, name))
+    if not others and wrong not in classes:
+        yield from class_created(wrong)
 
 
 def order_changes(around: Around) -> Iterator[Change]:

@@ -12,8 +12,9 @@ from itertools import pairwise
 
 from ..cel import CompileError, compile_selector
 from ..dra.allocation import allocate, node_groups
-from ..dra.funnel import Funnel, StageKind, funnel, screened, slices_of
+from ..dra.funnel import Funnel, StageKind, funnel, screened, screened_in, slices_of
 from ..dra.outcome import Unallocatable
+from ..dra.pools import Pool
 from ..dra.prepared import Prepared, prepare
 from ..dra.problem import NOTHING_HELD, AllocationProblem, TargetNode
 from ..findings import Finding, finding
@@ -21,8 +22,9 @@ from ..objects import DeviceTaintRule, ExactRequest, ObjectRef, ResourceClaim, R
 from ..scheduling.dynamic_resources import active_rules
 from ..view import ClusterView
 from .conflicts import Part, holds_on, minimal_conflict, part_text
-from .groups import attribute_of, groups_of, kind_of, look_alike, values_in
+from .groups import attribute_of, groups_of, kind_of, look_alike, same_values, values_in
 from .nearest import failing_comparison, near_miss
+from .pool_counts import slice_counts
 from .remainders import capacity_left, counters_short, taint_counts
 from .report import Alternative, Cause, Narrowing
 
@@ -100,6 +102,9 @@ def device_cause(view: ClusterView, problem: AllocationProblem, nodes: Sequence[
         return _joint_cause(ground)
     chosen = max(lacking, key=lambda entry: _depth(entry, best[0].name))
     cause = replace(_stage_cause(ground, chosen), alternatives=_alternatives(ground, lacking))
+    unused = _with_enough(ground, chosen) if cause.pool is None else None
+    if unused is not None:
+        return _pool_cause(ground, chosen, unused)
     return _in_use_cause(view, ground, cause) if cause.finding.code == "DEVICES_IN_USE" else cause
 
 
@@ -199,9 +204,7 @@ def _class_cause(ground: Ground, counted: Funnel, base: str) -> Cause:
     claim = problem.claims[counted.claim]
     helpful = next((pool for pool in counted.unusable if _would_help(problem, request, pool.driver)), None)
     if helpful is not None:
-        code = "POOL_INCOMPLETE" if helpful.state == "incomplete" else "POOL_INVALID"
-        about = ObjectRef("ResourceSlice", "", _slice_name(helpful.slices))
-        return ground.cause(finding(code, about, "spec.pool", pool=str(helpful), reason=helpful.reason), counted)
+        return _pool_cause(ground, counted, helpful)
     drivers = tuple(sorted({entry.driver for _, entry in slices_of(ground.prepared, ground.kinds)}))
     if not drivers:
         return ground.cause(finding("NO_DEVICES", claim.ref, f"{base}.deviceClassName", device_class=request.class_name), counted)
@@ -212,6 +215,24 @@ def _class_cause(ground: Ground, counted: Funnel, base: str) -> Cause:
     about = problem.classes[request.class_name].ref
     found = finding("CLASS_NO_MATCH", about, "spec.selectors", device_class=request.class_name, needed=counted.needed, matching=0)
     return replace(ground.cause(found, counted), drivers=drivers)
+
+
+def _pool_cause(ground: Ground, counted: Funnel, pool: Pool) -> Cause:
+    """A pool whose devices would do gives none."""
+    code = "POOL_INCOMPLETE" if pool.state == "incomplete" else "POOL_INVALID"
+    reason = slice_counts(pool) or pool.reason
+    found = finding(code, ObjectRef("ResourceSlice", "", _slice_name(pool.slices)), "spec.pool", pool=str(pool), reason=reason)
+    return replace(ground.cause(found, counted), pool=pool)
+
+
+def _with_enough(ground: Ground, counted: Funnel) -> Pool | None:
+    """A pool that gives no devices and has enough free ones of what the request asks: other nodes get further, but none of them as near."""
+    for pool in counted.unusable:
+        if _would_help(ground.problem, counted.request, pool.driver):
+            there = screened_in(ground.prepared, [(pool, entry) for entry in pool.slices], counted.request)
+            if sum(not entry.held for entry in there) >= counted.needed:
+                return pool
+    return None
 
 
 def _taint_cause(ground: Ground, claim: ResourceClaim, base: str, counted: Funnel, usable: int) -> Cause:
@@ -292,9 +313,12 @@ def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kind
         devices = screened(prepared, ground.kinds, entry.request)
         if devices and not any(values_in(prepared, entry.request, device, attribute) for device in devices):
             found = finding("CONSTRAINT_ATTRIBUTE_MISSING", claim.ref, field, constraint=field, attribute=attribute, kind=kind, present=0)
-            return replace(
-                base, finding=found, funnel=entry, groups=None, look_alike=look_alike(prepared, entry.request, devices, attribute)
-            )
+            alike = look_alike(prepared, entry.request, devices, attribute)
+            if alike is None:
+                compared = [each.request for each in of_claim if each is not entry and constraint.concerns(*_names(each.name))]
+                others = [(each, screened(prepared, ground.kinds, each)) for each in compared]
+                alike = same_values(prepared, devices, others, attribute)
+            return replace(base, finding=found, funnel=entry, groups=None, look_alike=alike)
     needed = sum(_needed(concerned).values())
     if "holders" in kinds:
         found = finding("DEVICES_IN_USE", claim.ref, field, needed=needed, present=groups.largest_all, free=groups.largest_free)

@@ -23,7 +23,7 @@ from .growth import more_nodes_start
 from .holders import IN_THE_WAY
 from .layers import claims, drivers
 from .node_kinds import NodeKind, node_kinds
-from .pending import COMPONENTS, WAITING, held_before
+from .pending import COMPONENTS, held_before, waits
 from .report import Cause
 
 Word = Literal["short", "misfit", "held", "waits", "error", "fits now", "unknown"]
@@ -138,7 +138,7 @@ def _judge(view: ClusterView, pod: Pod) -> Judged:
     code, status = cause.finding.code, cause.finding.status
     if status in ("unknown", "error"):
         return Judged("unknown" if status == "unknown" else "error", shown)
-    if code in WAITING:
+    if waits(cause):
         return Judged("waits", shown)
     if view.unknown(Node.KIND) is not None:
         return Judged("short" if code in IN_THE_WAY else "misfit", shown)

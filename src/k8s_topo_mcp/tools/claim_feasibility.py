@@ -235,8 +235,9 @@ def _output(view: ClusterView, question: Input, result: Feasibility, inline: boo
         not_helping=tuple(remedy_parts.not_helping(trial) for trial in result.not_helping[: 2 * limit]),
         holders=tuple(
             Holder(
-                claim=clean(f"{holder.claim.namespace}/{holder.claim.name}", 160),
+                claim=clean(f"{holder.claim.namespace}/{holder.claim.name}", 160) if holder.claim.kind != "Pod" else None,
                 pods=tuple(clean(name, 120) for name in holder.pods[:2]),
+                reserved_for=tuple(clean(name, 160) for name in holder.others[:2]),
                 devices=holder.devices,
                 alive=holder.alive,
             )
@@ -319,7 +320,8 @@ def text(output: Output) -> str:
         block.row(
             "held by",
             *(
-                f"claim {entry.claim} ({entry.devices} devices{', no pod of it lives' if entry.alive is False else ''})"
+                f"{f'claim {entry.claim}' if entry.claim else f'pod {fold(entry.pods)}'} "
+                f"({entry.devices} devices{', no pod of it lives' if entry.alive is False else ''})"
                 for entry in output.holders
             ),
         )

@@ -20,6 +20,7 @@ from k8s_topo_mcp.diagnosis.evidence import (
     Said,
     Stated,
     Unselected,
+    Withheld,
 )
 from k8s_topo_mcp.objects import ObjectRef
 from k8s_topo_mcp.rendering import age, ago, clean, fold, plural, quoted
@@ -52,6 +53,9 @@ def words(entry: Evidence) -> tuple[str, str]:
             return "asks for", f"{clean(entry.requirement, 160)}: {entry.matching} of {plural(entry.nodes, 'node')} match{near}"
         case Labelled():
             return "label", f"{clean(entry.label, 80)}={clean(entry.value, 60)} on {fold([clean(name, 60) for name in entry.nodes])}"
+        case Withheld():
+            what = f"a capacity of {clean(entry.capacity, 30)} {clean(entry.resource, 80)} and offers {clean(entry.allocatable, 30)}"
+            return "unhealthy", f"{clean(entry.node, 80)} has {what}: its device plugin takes the rest for unhealthy"
         case Limit():
             return "quota", (
                 f"{clean(entry.resource, 80)}: {clean(entry.requested, 30)} asked, "

@@ -258,8 +258,9 @@ def _ended(pod: Pod) -> str:
 
 def _holder(view: ClusterView, holder: Holder) -> HolderPart:
     return HolderPart(
-        claim=clean(f"{holder.claim.namespace}/{holder.claim.name}", 160),
+        claim=clean(f"{holder.claim.namespace}/{holder.claim.name}", 160) if holder.claim.kind != "Pod" else None,
         pods=tuple(clean(name, 120) for name in holder.pods[:2]),
+        reserved_for=tuple(clean(name, 160) for name in holder.others[:2]),
         devices=holder.devices,
         since=None if holder.since is None else age(view.now - holder.since),
         alive=holder.alive,
@@ -412,7 +413,11 @@ def _blocker_rows(block: Block, output: Output) -> None:
 
 
 def _holder_words(holder: HolderPart) -> str:
+    if holder.claim is None:
+        return f"pod {fold(holder.pods)} ({plural(holder.devices or 0, 'device')}{f', since {holder.since}' if holder.since else ''})"
     pods = f", pod {fold(holder.pods)}" if holder.pods else ""
+    if holder.reserved_for:
+        pods += f", reserved for {fold(holder.reserved_for)}, which {'is' if len(holder.reserved_for) == 1 else 'are'} no pod"
     alive = "" if holder.alive else ", no pod of it lives"
     since = f", since {holder.since}" if holder.since else ""
     return f"claim {holder.claim} ({plural(holder.devices or 0, 'device')}{pods}{since}{alive})"

@@ -138,10 +138,12 @@ class NotHelping(Part):
 
 
 class Holder(Part):
-    """Who holds devices that the subject needs. `alive` is false when every pod of the claim is gone."""
+    """Who holds devices that the subject needs: a claim, or pods without one. `alive` is false when every pod of the claim is gone;
+    `reserved_for`: what else than pods keeps it."""
 
-    claim: str
+    claim: str | None = None
     pods: tuple[str, ...] = ()
+    reserved_for: tuple[str, ...] = ()
     devices: int | None = None
     since: str | None = None
     alive: bool | None = None

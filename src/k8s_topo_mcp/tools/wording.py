@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from k8s_topo_mcp.cel import Comparison
+from k8s_topo_mcp.diagnosis.pool_counts import slice_counts
 from k8s_topo_mcp.diagnosis.report import (
     Alternative,
     CapacityLeft,
@@ -170,7 +171,9 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
                 f"{plural(found.number('tainted'), 'more free device')} would do but for taint {value('taint')}, which isn't tolerated",
             )
         case "POOL_INCOMPLETE":
-            return f"devices of pool {value('pool')}", f"its driver hasn't published all of it ({value('reason')}), so none of it is used"
+            wrong = cause is not None and cause.pool is not None and slice_counts(cause.pool)
+            what = "its slices contradict each other" if wrong else "its driver hasn't published all of it"
+            return f"devices of pool {value('pool')}", f"{what} ({value('reason')}), so none of it is used"
         case "POOL_INVALID":
             return f"devices of pool {value('pool')}", f"the pool contradicts itself ({value('reason')}), so none of it is used"
         case "COUNTERS_EXHAUSTED":
@@ -357,7 +360,7 @@ def blocker(cause: Cause) -> Blocker:
         source=_source(found),
         expected=clean(expected, 240),
         actual=clean(actual, 240),
-        nodes=None if cause.open_nodes in (0, cause.nodes) else f"{cause.open_nodes} of {cause.nodes}",
+        nodes=None if cause.open_nodes in (0, cause.nodes) or cause.having else f"{cause.open_nodes} of {cause.nodes}",
         stages=stages(cause),
         nearest=None
         if near is None or found.code != "SELECTOR_NO_MATCH"
@@ -395,6 +398,11 @@ def facts(cause: Cause) -> list[tuple[str, str]]:
         found.append(("look-alike", _look_alike(cause.look_alike)))
     if cause.conflict:
         found.append(("together", f"no node can hold all of: {' · '.join(cause.conflict)}"))
+    if cause.having:
+        where = f"{plural(len(cause.having), 'node')} ({fold(cause.having)})"
+        others = f"{plural(cause.open_nodes, 'node')} that {'passes' if cause.open_nodes == 1 else 'pass'} every filter but that of devices"
+        none = f"{others} {'has' if cause.open_nodes == 1 else 'have'} none of it"
+        found.append(("devices", f"what the claims ask for is on {where}, closed by the blocker; {none}"))
     if cause.order:
         found.append(("order", "a request for all devices takes them as they come, so the order of the requests decides"))
     found += [evidence.words(entry) for entry in cause.evidence]
@@ -450,6 +458,8 @@ def _table(groups: Groups) -> str:
 
 def _look_alike(entry: LookAlike) -> str:
     same = f", equal on {entry.agreeing} of {entry.both} that publish both" if entry.both else ""
+    if entry.shared:
+        same = f", on {entry.shared} of them equal to {entry.asked} of a device of another request: two names of one thing"
     return f"{entry.attribute} is published by {entry.published} of {entry.of}{same}"
 
 

@@ -7,7 +7,6 @@ mig-manager) says whether a node's partitions are being changed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from ...dra.problem import AllocationProblem
@@ -17,6 +16,8 @@ from ...scheduling.node_affinity import matches
 from ...scheduling.placement import Placement
 from ...view import ClusterView
 from ...view.indices import slices_of_driver
+from .. import counted_devices
+from ..classes import drivers_named
 from ..evidence import Absent, Evidence, Held, Labelled, PluginSet, PluginUnknown
 from ..plugins import daemon_set, device_plugin_of, plugin_of, pod_on, unselected
 
@@ -26,7 +27,6 @@ LACKING = frozenset({"NO_DEVICES", "CLASS_NO_MATCH", "POOL_INCOMPLETE"})
 MIG_STATE = "nvidia.com/mig.config.state"
 UNSETTLED = ("failed", "pending", "rebooting")
 
-_DRIVER = re.compile(r"""device\.driver\s*==\s*(['"])([^'"]+)\1""")
 _SHOWN = 2
 
 
@@ -35,9 +35,12 @@ def look(view: ClusterView, placement: Placement, lacking: Finding) -> Held | No
     problem = placement.devices.problem
     if lacking.code in LACKING and problem is not None:
         return _drivers(view, lacking, _drivers_asked(view, problem))
-    if lacking.code == "RESOURCE_TOO_LARGE" and lacking.text("allocatable") == "0" and "/" in lacking.text("resource"):
-        return _device_plugin(view, lacking)
-    return None
+    if not counted_devices.is_counted(lacking):
+        return None
+    kept_back = counted_devices.seen(view, lacking)
+    if kept_back:
+        return Held(lacking, kept_back)
+    return _device_plugin(view, lacking) if lacking.code == "RESOURCE_TOO_LARGE" and lacking.text("allocatable") == "0" else None
 
 
 def behind(view: ClusterView, problem: AllocationProblem, lacking: Finding) -> tuple[Evidence, ...]:
@@ -50,7 +53,7 @@ def _drivers_asked(view: ClusterView, problem: AllocationProblem) -> tuple[str, 
     """Drivers that the classes of the claims name, in order."""
     names = (entry.class_name for claim in problem.claims for request in claim.spec.requests for entry in request.alternatives)
     classes = (view.get(DeviceClass, name) for name in dict.fromkeys(names))
-    return tuple(dict.fromkeys(driver for entry in classes if entry is not None for driver in _named_by(entry)))
+    return tuple(dict.fromkeys(driver for entry in classes if entry is not None for driver in drivers_named(entry)))
 
 
 def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str]) -> Held | None:
@@ -77,18 +80,12 @@ def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str]) -> Hel
 def _of_empty_slices(view: ClusterView, lacking: Finding) -> Finding:
     """Where no device passes a class because its driver has published empty slices, these are to blame, not the class."""
     entry = view.get(DeviceClass, lacking.text("device_class")) if lacking.code == "CLASS_NO_MATCH" else None
-    drivers = _named_by(entry) if entry is not None else ()
+    drivers = drivers_named(entry) if entry is not None else ()
     slices = [piece for driver in drivers for piece in slices_of_driver(view, driver)]
     if not slices or any(piece.devices for piece in slices):
         return lacking
     first = min(slices, key=lambda piece: piece.name)
     return finding("NO_DEVICES", first.ref, "spec.devices", device_class=lacking.text("device_class"))
-
-
-def _named_by(entry: DeviceClass) -> tuple[str, ...]:
-    """Drivers that a class's selectors name, in order."""
-    texts = (selector.expression or "" for selector in entry.selectors)
-    return tuple(dict.fromkeys(found.group(2) for text in texts for found in _DRIVER.finditer(text)))
 
 
 def _device_plugin(view: ClusterView, lacking: Finding) -> Held | None:

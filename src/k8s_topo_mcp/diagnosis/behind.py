@@ -1,0 +1,105 @@
+"""What would still keep a pod away once its first blocker is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..dra.allocation import allocate, node_groups
+from ..dra.outcome import Unallocatable
+from ..dra.problem import AllocationProblem
+from ..findings import Finding
+from ..objects import DeviceClass, DeviceRequest, ExactRequest, Pod, ResourceClaim, ResourceSlice
+from ..scheduling.placement import Placement, place
+from ..view import ClusterView
+from .cause import find_cause, nearest_nodes, reasons_against, refused
+from .classes import class_created, domain_of, stands_in
+from .report import Cause
+from .request_changes import find_constraint
+from .shortages import device_cause, locate
+
+MOST = 4
+"""Findings that are told."""
+
+
+def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:
+    """What is found behind the cause, one of each code, in order."""
+    if cause is None:
+        return ()
+    if cause.finding.code == "CLASS_MISSING":
+        found = _behind_a_class(view, pod, cause.finding.text("device_class"))
+    elif refused(placement, cause):
+        found = _behind_filters(view, placement, cause)
+    else:
+        found = _behind_devices(view, placement, cause)
+    return tuple({entry.code: entry for entry in reversed(tuple(found))}.values())[::-1][:MOST]
+
+
+def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Finding]:
+    """Later reasons against the nodes that the blocker keeps the pod from, then their devices."""
+    nearest = nearest_nodes(refused(placement, cause))
+    for entry in nearest:
+        yield from (*reasons_against(entry)[1:], *entry.elsewhere)
+    problem = placement.devices.problem
+    if problem is not None and all(isinstance(entry.outcome, Unallocatable) for entry in nearest):
+        yield device_cause(view, problem, [entry.target for entry in nearest], len(placement.nodes)).finding
+
+
+def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Finding]:
+    """What the pod meets once the class is created, unless another one was meant. That no device is in it is only known where those who
+    publish devices, or the classes that exist, are of its domain: else somebody may have made it up for devices of any driver."""
+    if any(stands_in(name, None, entry) for entry in view.all(DeviceClass)):
+        return
+    for change in class_created(name):
+        edited = view.with_edits(*change.edits)
+        cause = find_cause(edited, place(edited, edited.current(pod) or pod))
+        if cause is None:
+            return
+        here = {entry.driver for entry in view.all(ResourceSlice)} | {entry.name for entry in view.all(DeviceClass)}
+        if cause.finding.code != "CLASS_NO_MATCH" or domain_of(name) in map(domain_of, here):
+            yield cause.finding
+
+
+def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Finding]:
+    """What devices lack beside the selector or constraint that is the cause: what blocks without it blocks whatever it is changed to."""
+    problem = placement.devices.problem
+    targets = [entry.target for entry in placement.opened if not entry.elsewhere and entry.outcome is not None]
+    lifted = _lifted(problem, cause) if problem is not None and placement.devices.extended is None and targets else None
+    if lifted is None:
+        return
+    if all(isinstance(allocate(lifted, group[0]), Unallocatable) for group in node_groups(lifted, targets)):
+        yield device_cause(view, lifted, targets, len(placement.nodes)).finding
+
+
+def _lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None:
+    """The problem without the selector or constraint that the cause names; None for other causes."""
+    counted, found = cause.funnel, cause.finding
+    if counted is None:
+        return None
+    claim = problem.claims[counted.claim]
+    spec = claim.spec
+    match found.code:
+        case "SELECTOR_NO_MATCH":
+            position, request = locate(claim, counted.name)
+            index = int(found.text("selector").removeprefix("selectors[").rstrip("]"))
+            fewer = replace(request, selectors=(*request.selectors[:index], *request.selectors[index + 1 :]))
+            shape = _with(spec.requests[position], request, fewer)
+            spec = replace(spec, requests=(*spec.requests[:position], shape, *spec.requests[position + 1 :]))
+        case "CONSTRAINT_UNSATISFIABLE" | "CONSTRAINT_ATTRIBUTE_MISSING":
+            constraint = find_constraint(claim, found.field)
+            if constraint is None:
+                return None
+            spec = replace(spec, constraints=(*spec.constraints[:constraint], *spec.constraints[constraint + 1 :]))
+        case _:
+            return None
+    return replace(problem, claims=_in_place(problem.claims, claim, replace(claim, spec=spec)))
+
+
+def _with(shape: DeviceRequest, request: ExactRequest, changed: ExactRequest) -> DeviceRequest:
+    if not shape.first_available:
+        return replace(shape, exactly=changed)
+    return replace(shape, first_available=tuple(changed if entry is request else entry for entry in shape.first_available))
+
+
+def _in_place(claims: tuple[ResourceClaim, ...], claim: ResourceClaim, changed: ResourceClaim) -> tuple[ResourceClaim, ...]:
+    return tuple(changed if entry is claim else entry for entry in claims)

@@ -1,0 +1,116 @@
+"""Devices that nodes only count, by a device plugin (nvidia.com/gpu): which pods have them, and how many a node has but doesn't offer.
+
+Source: k8s.io/kubernetes pkg/kubelet/cm/devicemanager/manager.go, GetCapacity: a node's capacity has every device of a plugin, its
+allocatable those that the plugin takes for healthy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ..findings import Finding
+from ..objects import DeviceClass, Node, Pod
+from ..scheduling.node_info import occupied
+from ..view import ClusterView, Delete, Replace
+from ..view.indices import pods_on
+from .classes import alike, domain_of, drivers_named
+from .evidence import Withheld
+from .nearest import quantity_or_none
+from .report import Change, Holder
+
+ENDED_ONE_BY_ONE = 4
+"""Pods whose end is tried."""
+
+CLASSES_TRIED = 2
+"""Classes that are given the name of a resource, one by one."""
+
+SHOWN = 2
+"""Nodes that are told."""
+
+
+def is_counted(found: Finding) -> bool:
+    """Whether a finding is about such devices."""
+    return found.code in ("INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE") and "/" in found.text("resource")
+
+
+def withheld(view: ClusterView, found: Finding) -> tuple[Node, ...]:
+    """Nodes that would have enough if all of their devices were healthy, those that lack the fewest first."""
+    if not is_counted(found):
+        return ()
+    resource, asked = found.text("resource"), quantity_or_none(found.text("asked"))
+    if asked is None:
+        return ()
+    lacking: list[tuple[float, Node]] = []
+    for node in view.all(Node):
+        installed, offered = node.capacity.get(resource), node.allocatable.get(resource)
+        left = offered.approximate_float() if offered is not None else 0.0
+        if installed is not None and not installed < asked and (offered is None or offered < asked):
+            lacking.append((installed.approximate_float() - left, node))
+    return tuple(node for _, node in sorted(lacking, key=lambda pair: pair[0]))
+
+
+def seen(view: ClusterView, found: Finding) -> tuple[Withheld, ...]:
+    """The first of these nodes as evidence."""
+    resource = found.text("resource")
+    return tuple(
+        Withheld(node.name, resource, str(node.capacity[resource]), str(node.allocatable.get(resource, 0)))
+        for node in withheld(view, found)[:SHOWN]
+    )
+
+
+def healthy_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
+    """Such a node with all of its devices healthy."""
+    resource = found.text("resource")
+    for node in withheld(view, found)[:1]:
+        whole = node.capacity[resource]
+        edits = (Replace(replace(node, allocatable={**node.allocatable, resource: whole})),)
+        how = f"repair the devices of {node.name}, or restart its device plugin: the kubelet then offers them by itself"
+        before = str(node.allocatable.get(resource, 0))
+        text = f"all {whole} {resource} of node {node.name} healthy"
+        yield Change(text, node.ref, f"status.allocatable.{resource}", before, str(whole), edits, True, how)
+
+
+def mapping_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
+    """A class of devices of the resource's domain names it, where none does: then slices serve what device plugins did."""
+    resource = found.text("resource")
+    domain, slash, name = resource.partition("/")
+    classes = view.all(DeviceClass)
+    if not slash or any(entry.extended_resource_name == resource for entry in classes):
+        return
+    own = [entry for entry in classes if entry.extended_resource_name is None and domain in map(domain_of, drivers_named(entry))]
+    meant = [entry for entry in own if alike(name, entry.name)] or own
+    for entry in meant[:CLASSES_TRIED]:
+        edits = (Replace(replace(entry, extended_resource_name=resource)),)
+        how = f"set spec.extendedResourceName of DeviceClass {entry.name}: devices of its slices then count as {resource}"
+        text = f"DeviceClass {entry.name} with extendedResourceName {resource}"
+        yield Change(text, entry.ref, "spec.extendedResourceName", "", resource, edits, True, how)
+
+
+def users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[tuple[Pod, Node, int], ...]:
+    """Pods on these nodes that have some, each with how many: first those that free enough by themselves, the fewest devices first."""
+    if found.code != "INSUFFICIENT_RESOURCE" or not is_counted(found):
+        return ()
+    resource, asked = found.text("resource"), quantity_or_none(found.text("asked"))
+    if asked is None:
+        return ()
+    ranked: list[tuple[tuple[bool, int], tuple[Pod, Node, int]]] = []
+    for node in nodes:
+        own = {pod: int(amount.value) for pod in pods_on(view, node.name) if (amount := occupied(pod, view.release).get(resource))}
+        offered = node.allocatable.get(resource)
+        free = (int(offered.value) if offered is not None else 0) - sum(own.values())
+        for pod, amount in own.items():
+            alone = free + amount >= asked.value
+            ranked.append(((not alone, amount if alone else -amount), (pod, node, amount)))
+    return tuple(entry for _, entry in sorted(ranked, key=lambda pair: pair[0]))
+
+
+def ending_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> Iterator[Change]:
+    """One of these pods ends."""
+    for pod, _, _ in users(view, found, nodes)[:ENDED_ONE_BY_ONE]:
+        yield Change(f"pod {pod.full_name} ends", pod.ref, "", "", "", (Delete(pod),), True, f"end or move pod {pod.full_name}")
+
+
+def holders(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[Holder, ...]:
+    """These pods as holders."""
+    return tuple(Holder(pod.ref, (pod.full_name,), amount, pod.metadata.created, True) for pod, _, amount in users(view, found, nodes))
