@@ -5,6 +5,7 @@ from __future__ import annotations
 from fault_injection.library.world import World
 from fault_injection.scenes import request, same
 
+DRIVERS = ("gpu.nvidia.com",)
 NUMA = "resource.kubernetes.io/numaNode"
 
 

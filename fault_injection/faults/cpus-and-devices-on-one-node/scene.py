@@ -1,4 +1,4 @@
-"""Forty nodes of 64 CPUs: half have devices free and 24 CPUs left, half have 56 CPUs left and all devices held."""
+"""Forty nodes of 64 CPUs: half have all devices free and 24 CPUs left, half have 28 CPUs left and all devices held."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ def scene(world: World) -> None:
     held, loaded = nodes[: NODES // 2], nodes[NODES // 2 :]
     for node in held:
         world.role(holder=world.scene.running(node, world.devices(node), world.gpu.driver, cpu="8"))
+        world.scene.running(node, cpu="28")
     near = loaded[0]
     world.role(small=world.scene.running(near, cpu="12"), near=near)
     world.scene.running(near, cpu="28")
