@@ -23,10 +23,7 @@ def scene(world: World) -> None:
             world.role(other=pods[0], beside=pods[1])
     wanted = {"a": "4g.40gb", "b": "2g.20gb", "c": "1g.10gb"}
     claim = world.scene.claim(
-        *(
-            request(MIG, 1, f"device.attributes['gpu.nvidia.com'].profile == '{profile}'", name=name)
-            for name, profile in wanted.items()
-        ),
+        *(request(MIG, 1, f"device.attributes['gpu.nvidia.com'].profile == '{profile}'", name=name) for name, profile in wanted.items()),
         constraints=[same(PARENT)],
     )
     world.role(pod=world.scene.pod(claim), claim=claim, node=node, driver=world.gpu.driver, parent=PARENT, card=f"gpu-{chosen}")

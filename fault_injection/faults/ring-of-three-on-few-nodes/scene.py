@@ -1,4 +1,4 @@
-"""Thirty nodes of eight devices. On most the rings have two members and all are free; on three they have four, and two of these are full."""
+"""Thirty nodes of eight devices. On most the rings have two members and all are free; on three they have four, two of these are full."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ def scene(world: World) -> None:
     for node in nodes:
         members = 4 if node in larger else 2
         place = world.draw.randrange(10**4)
-        devices = [
-            {"name": f"npu-{number}", "attributes": {ring: {"string": f"r{place:04}-{number // members}"}}} for number in range(8)
-        ]
+        devices = [{"name": f"npu-{number}", "attributes": {ring: {"string": f"r{place:04}-{number // members}"}}} for number in range(8)]
         world.publish(node, driver, devices)
     near, *full = larger
     for node in full:
