@@ -46,10 +46,13 @@ class Session:
         self.plane = plane
         self.lab = Lab(plane.release, gates=everywhere, component_gates=single, apis=SERVED)
         self._own: set[str] = set()
+        self._metrics = ""
+        """The scheduler's, from the start: they tell its gates, and a scene or a variant may stop it before it is recorded."""
 
     def __enter__(self) -> Session:
         self.lab.up()
         self.place = LabPlace(self.lab)
+        self._metrics = self.lab.scheduler_metrics()
         self._own = {item["metadata"]["uid"] for item in everything(self.lab.client)}
         return self
 
@@ -69,11 +72,10 @@ class Session:
     def record(self, injection: Injection) -> Recording:
         """The cluster as it is, after what the variant asks for at its end."""
         time.sleep(QUIET)
-        metrics = self.lab.scheduler_metrics()  # before a variant stops it
         injection.finish()
         variant = injection.world.variant
         roles = injection.roles()
-        content = take(self.lab.client, metrics, now(micro=True), variant.api_version)
+        content = take(self.lab.client, self._metrics, now(micro=True), variant.api_version)
         told = {"release": self.lab.release, "seed": variant.seed, "innocents": variant.innocents, "variant": variant.words()}
         return Recording(content, roles, told)
 

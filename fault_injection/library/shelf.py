@@ -78,6 +78,8 @@ def entry(name: str, folder: Path = FAULTS) -> Entry:
     """One fault. Raises UnknownFault."""
     known = [found.name for found in entries(folder)]
     if name not in known:
-        near = [other for other in known if set(name.split("-")) & set(other.split("-"))][:4]
+        asked = set(name.split("-"))
+        alike = {other: len(asked & set(other.split("-"))) for other in known}
+        near = sorted((other for other in known if alike[other]), key=lambda other: -alike[other])[:4]
         raise UnknownFault(f"no fault {name!r}; {'near it: ' + ', '.join(near) if near else f'there are {len(known)}'}: `faults list`")
     return Entry(folder / name)

@@ -13,7 +13,24 @@ from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.view import ClusterView
 from tests.oracle.generate import problems
 
-from .clusters import STANDARD, asking, cluster, device_class, explained, gpus, held, match, node, pod, pool, request, taint_rule, trials
+from .clusters import (
+    STANDARD,
+    asking,
+    claim,
+    cluster,
+    device_class,
+    explained,
+    gpus,
+    held,
+    helping,
+    match,
+    node,
+    pod,
+    pool,
+    request,
+    taint_rule,
+    trials,
+)
 from .random_pods import view_of
 
 
@@ -87,4 +104,15 @@ def test_nothing_helps_while_another_node_ends_every_attempt() -> None:
     report = explained(view)
     assert {trial.change.text for trial in report.not_helping} >= {"more nodes of this shape"}
     assert not any(trial.change.releases for trial in report.remedies)
+    all_agree(view, report)
+
+
+def test_a_claim_that_is_allocated_already_keeps_the_pod_from_new_nodes_and_no_longer_when_it_is_released() -> None:
+    nodes = (node("n1"), node("n2"), pool(gpus(8), "n1"), pool(gpus(8), "n2"), device_class())
+    shared = (held("both", ["gpu-0"], "n1", "q"), pod("q", ("both",), on="n1"))
+    holder = (held("h", [f"gpu-{place}" for place in range(1, 7)], "n1", "o"), pod("o", ("h",), on="n1"))
+    view = cluster(*nodes, *shared, *holder, claim("own", request("r", 4)), pod("p", ("both", "own")))
+    report = explained(view)
+    assert "more nodes of this shape" in {trial.change.text for trial in report.not_helping}
+    assert helping(report)["releasing claim default/both (pod default/q)"] == ("n2",)
     all_agree(view, report)

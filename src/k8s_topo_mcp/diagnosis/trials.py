@@ -16,6 +16,7 @@ from ..dra.inventory import Inventory, PoolKey
 from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable
 from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
 from ..objects import ApiObject, DeviceConstraint, Node, Pod, ResourceClaim, ResourceSlice
+from ..scheduling import dynamic_resources
 from ..scheduling.dynamic_resources import active_rules, device_classes, problem_of
 from ..scheduling.filter_timeout import ending_the_attempt
 from ..scheduling.placement import place, refusals, target
@@ -72,6 +73,12 @@ class Subject:
         return tuple(frozenset(node.name for node in kinds[name]) for name in names)
 
     @cached_property
+    def allocated(self) -> frozenset[tuple[str, str]]:
+        """The keys of the pod's claims that are allocated already: other pods use them too."""
+        found = () if self.pod is None else dynamic_resources.prepare(self.view, self.pod).allocated
+        return frozenset(claim.key for claim in found)
+
+    @cached_property
     def places(self) -> dict[str, int]:
         """Where each node stands."""
         return {node.name: place for place, node in enumerate(self.nodes)}
@@ -86,6 +93,8 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
     if problem is None or change.release is not None:
         return fitting_anywhere(subject, change)
     if change.releases and not change.edits:
+        if any(claim.key in subject.allocated for claim in change.releases):
+            return fitting_anywhere(subject, change)  # a claim of the pod's own is then to be allocated anew
         return _released(subject, problem, change.releases)
     added = tuple(edit.object for edit in change.edits if isinstance(edit, Add))
     if added and len(added) == len(change.edits):
@@ -113,7 +122,8 @@ def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
 
 
 def _added(subject: Subject, problem: AllocationProblem, change: Change, added: Sequence[ApiObject]) -> tuple[str, ...]:
-    """New nodes with slices of their own: nobody runs there, so of the plain filters only taints and labels can refuse."""
+    """New nodes with slices of their own: nobody runs there, so of the plain filters only taints and labels can refuse, and claims of the
+    pod that are allocated already."""
     slices = tuple(item for item in added if isinstance(item, ResourceSlice))
     nodes = [item for item in added if isinstance(item, Node)]
     pod = subject.pod
@@ -126,7 +136,8 @@ def _added(subject: Subject, problem: AllocationProblem, change: Change, added: 
     shared = sorted((entry for pool in seen for entry in inventory.by_pool[pool]), key=lambda entry: inventory.places[id(entry)])
     changed = replace(problem, inventory=Inventory.of((*slices, *shared)))
     if pod is not None:
-        nodes = [node for node in nodes if not refusals(subject.view, pod, node)]
+        devices = dynamic_resources.prepare(subject.view, pod)
+        nodes = [node for node in nodes if not refusals(subject.view, pod, node) and not dynamic_resources.elsewhere(devices, node)]
     return _unless_ended(subject, _all_or_none(changed, [(target(node),) for node in nodes]), ())
 
 
