@@ -10,8 +10,10 @@ OTHERS = {"gpu.nvidia.com": ("NVIDIA H200", "NVIDIA B200"), "gpu.amd.com": ("AMD
 
 
 def scene(world: World) -> None:
-    world.nodes(2)
-    name = world.scene.device_class(world.scene.names.word(), f"device.driver == '{world.gpu.driver}' && {world.gpu.is_product()}")
+    (node, _) = world.nodes(2)
+    product = world.scene.devices_of(node, world.gpu.driver)[0]["attributes"]["productName"]["string"]
+    own = f"device.driver == '{world.gpu.driver}'"
+    name = world.scene.device_class(world.scene.names.word(), f"{own} && {world.gpu.attribute()} == '{product}'")
     kind = next(item for item in world.scene.objects if item["kind"] == "DeviceClass" and item["metadata"]["name"] == name)
     before = kind["spec"]["selectors"][0]["cel"]["expression"]
     template = world.scene.template(request(name, 2))
@@ -19,7 +21,7 @@ def scene(world: World) -> None:
         world.role(**{number: world.scene.pod(template)})
         world.until(running(number))
     other = world.draw.choice(OTHERS[world.gpu.driver])
-    now = f"device.driver == '{world.gpu.driver}' && {world.gpu.attribute()} == '{other}'"
+    now = f"{own} && {world.gpu.attribute()} == '{other}'"
     world.patch(kind, {"spec": {"selectors": [{"cel": {"expression": now}}]}})
     world.role(pod=world.scene.pod(template), template=template, kind=kind, before=before, other=other, driver=world.gpu.driver)
-    world.role(product=world.gpu.product)
+    world.role(product=product)

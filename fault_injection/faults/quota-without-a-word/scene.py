@@ -16,6 +16,7 @@ def scene(world: World) -> None:
     pods = world.scene.quota(**{"pods": "50", "requests.cpu": "400"})
     world.role(quota=quota, pods=pods)
     world.until(Sign(of="pods", field="status.hard.pods", value="50"))
+    world.until(Sign(of="quota", field=f'status.hard["{resource}"]', value="7"))
     template = world.scene.template(request(world.gpu.device_class, 3))
     for number in ("first", "second"):
         world.role(**{number: world.scene.pod(template)})

@@ -1,4 +1,4 @@
-"""A machine whose CPUs are devices: a slice of 96 which says that the pool has two slices. A small machine beside it is all in use."""
+"""A machine whose CPUs are devices: a slice of 96 which says that the pool has two slices. A small machine beside it has three."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ DRIVER = "dra.cpu"
 
 
 def scene(world: World) -> None:
-    large, small = world.scene.plain_nodes(2, cpu="64")
+    (large,) = world.scene.plain_nodes(1, cpu="192", memory="768Gi")
+    (small,) = world.scene.plain_nodes(1, cpu="8")
 
     def cores(start: int, number: int) -> list[dict[str, object]]:
         return [
@@ -18,7 +19,6 @@ def scene(world: World) -> None:
         ]
 
     piece = world.publish(large, DRIVER, cores(0, 96), slices=2)
-    world.publish(small, DRIVER, cores(0, 8))
-    holder = world.scene.running(small, [f"cpudev{place:03d}" for place in range(6)], DRIVER)
+    world.publish(small, DRIVER, cores(0, 3))
     claim = world.scene.claim(request(DRIVER, 4))
-    world.role(pod=world.scene.pod(claim), claim=claim, slice=piece, node=large, holder=holder, driver=DRIVER, rest=cores(96, 96))
+    world.role(pod=world.scene.pod(claim), claim=claim, slice=piece, node=large, driver=DRIVER, rest=cores(96, 96))

@@ -9,10 +9,13 @@ OTHERS = {"gpu.nvidia.com": ("NVIDIA H200", "NVIDIA B200"), "gpu.amd.com": ("AMD
 
 
 def scene(world: World) -> None:
-    world.nodes(2)
+    (node, _) = world.nodes(2)
+    product = world.scene.devices_of(node, world.gpu.driver)[0]["attributes"]["productName"]["string"]
     resource = world.draw.choice(("example.com/gpu", "accelerators.example.com/card"))
     own = f"device.driver == '{world.gpu.driver}'"
-    first = world.scene.device_class(world.scene.names.word(), f"{own} && {world.gpu.is_product()}", extendedResourceName=resource)
+    first = world.scene.device_class(
+        world.scene.names.word(), f"{own} && {world.gpu.attribute()} == '{product}'", extendedResourceName=resource
+    )
     world.role(earlier=world.scene.pod(resources={resource: "1"}))
     world.until(running("earlier"))
     # The API keeps whole seconds of an object's age.
