@@ -29,7 +29,7 @@ def scene(world: World) -> None:
     marked = [{**device, "taints": [taint(key, effect="NoExecute")]} for device in before]
     world.patch(piece, {"spec": {"devices": marked}})
     world.until(refused())
-    claim = world.scene.claim(request(world.gpu.device_class, 8, tolerations=[tolerate()]))
+    claim = world.scene.claim(request(world.gpu.device_class, 8, tolerations=[tolerate(key, effect="NoExecute")]))
     newcomer = world.scene.pod(claim, cpu="2")
     world.role(newcomer=newcomer, theirs=claim, driver=world.gpu.driver, node=node)
     world.until(running("newcomer"))
