@@ -24,6 +24,6 @@ def scene(world: World) -> None:
     selector = f"{own} && {world.gpu.attribute()} == '{other}'"
     second = world.scene.device_class(world.scene.names.word(), selector, extendedResourceName=resource)
     of_name = {item["metadata"]["name"]: item for item in world.scene.objects if item["kind"] == "DeviceClass"}
-    world.role(newer=of_name[second], older=of_name[first])
+    world.role(newer=of_name[second], older=of_name[first], manifest=of_name[first]["spec"])
     world.until(Sign(of="newer", exists=True))
     world.role(pod=world.scene.pod(resources={resource: "2"}), resource=resource, other=other, driver=world.gpu.driver)
