@@ -211,7 +211,7 @@ class Run:
         if told is None:
             raise as_told.NotUnderstood(f"{change!r} isn't offered for a second pod like the first")
         began = time.monotonic()
-        subject, undo = as_told.carry_out(self.lab, pod, told, [holder.claim for holder in answered.holders])
+        subject, undo = as_told.carry_out(self.lab, pod, told, [holder.claim for holder in answered.holders if holder.claim is not None])
         self.result.remedies += 1
         metadata = subject["metadata"]
         try:
