@@ -11,9 +11,7 @@ def scene(world: World) -> None:
     name = world.scene.names.word()
     nodes = world.nodes(2, labels={NODE_POOL: name})
     world.scene.plain_nodes(1)
-    for node in nodes:
-        holder = world.scene.running(node, world.devices(node), world.gpu.driver)
-        world.role(holder=holder)
+    _, holder = (world.scene.running(node, world.devices(node), world.gpu.driver) for node in nodes)
     karpenter(world, "--ignore-dra-requests=false")
     cpus = SHAPES[world.gpu.shape]["vcpu"] or 128
     kinds = [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [world.gpu.shape]}]

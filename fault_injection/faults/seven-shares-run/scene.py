@@ -6,7 +6,7 @@ from fault_injection.library.signs import running
 from fault_injection.library.world import World
 from fault_injection.scenes import request
 
-DRIVER = "share.example.com"
+DRIVER = "vcard.example.com"
 
 
 def scene(world: World) -> None:
