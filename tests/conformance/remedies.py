@@ -18,9 +18,9 @@ from typing import Any
 from k8s_topo_mcp.diagnosis.new_nodes import TWIN
 from k8s_topo_mcp.diagnosis.pending import explain_pending
 from k8s_topo_mcp.diagnosis.report import Change
-from k8s_topo_mcp.dra.allocation import allocate_in_every_order
+from k8s_topo_mcp.dra.allocation import allocate, allocate_in_every_order
 from k8s_topo_mcp.dra.features import allocator_features
-from k8s_topo_mcp.dra.outcome import Allocated
+from k8s_topo_mcp.dra.outcome import Aborted, Allocated
 from k8s_topo_mcp.dra.variants import variant
 from k8s_topo_mcp.objects import ClaimSpec, DeviceClass, DeviceToleration, ExactRequest, ResourceClaim, ResourceSlice
 from k8s_topo_mcp.view import Add, Replace
@@ -85,6 +85,8 @@ def cases_of(row: Row, minor: int) -> Iterator[Case]:
     for trial in (*report.remedies, *report.not_helping):
         if trial.change.text.startswith("releasing any single"):
             continue
+        if not trial.nodes and _adds(trial.change) and isinstance(allocate(*problem_of(row, minor)), Aborted):
+            continue  # the node that is there still ends the attempt; upstream is asked of the new one alone
         changed = changed_row(row, trial.change)
         if changed is None:
             continue
@@ -93,6 +95,10 @@ def cases_of(row: Row, minor: int) -> Iterator[Case]:
         chosen = variant(minor, features)
         changed["runs"] = 1 if chosen is not None and chosen.ordered else RUNS_UNORDERED
         yield Case(trial.change.text, bool(trial.nodes), changed)
+
+
+def _adds(change: Change) -> bool:
+    return any(isinstance(edit, Add) for edit in change.edits)
 
 
 def changed_row(row: Row, change: Change) -> Row | None:
@@ -105,7 +111,7 @@ def changed_row(row: Row, change: Change) -> Row | None:
         if released is None:
             return None
         changed = released
-    if any(isinstance(edit, Add) for edit in change.edits):
+    if _adds(change):
         return _twin(row, changed, change) if all(isinstance(edit, Add) for edit in change.edits) else None
     for edit in change.edits:
         item = edit.object
