@@ -114,5 +114,8 @@ def known_difference(minor: str, row: Row, real: Row) -> bool:
     # Before 1.37 add() and sub() change a capacity that Go holds as a decimal (1.5Gi) in place, in the informer's cache too.
     if minor < "1.37" and "capacity" in text and (".add(" in text or ".sub(" in text):
         return True
+    # cel-go itself crashes, and reports it: {double('NaN'): x} == dyn(device.attributes), on a device that has as many attributes.
+    if "nil pointer dereference" in json.dumps(real):
+        return True
     # `x[device]`: the message names a Go type that only this one variable has.
     return "map[string]interface" in json.dumps(real)
