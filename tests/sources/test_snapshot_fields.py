@@ -14,7 +14,8 @@ import pytest
 
 import k8s_topo_mcp.objects
 from k8s_topo_mcp.objects import KINDS, decode
-from k8s_topo_mcp.sources.snapshot.fields import ANNOTATIONS, KEPT, kept
+from k8s_topo_mcp.sources.snapshot.fields import KEPT, kept
+from k8s_topo_mcp.sources.snapshot.parts import ANNOTATIONS
 from k8s_topo_mcp.sources.snapshot.shape import (
     Attributes,
     Either,
