@@ -47,6 +47,16 @@ def cluster_autoscaler(world: World, groups: Sequence[Group], *flags: str) -> Ob
     return installed
 
 
+def two_groups(world: World) -> tuple[str, str]:
+    """The names of two node groups: one of two nodes, whose accelerators a pod each has taken, and one of a plain node."""
+    group, plain = world.scene.names.word(), world.scene.names.word()
+    nodes = world.nodes(2, labels={NODE_GROUP: group})
+    world.scene.plain_nodes(1, labels={NODE_GROUP: plain})
+    for node in nodes:
+        world.role(holder=world.scene.running(node, world.devices(node), world.gpu.driver))
+    return group, plain
+
+
 def karpenter(world: World, *flags: str) -> Object:
     """Karpenter with its Lease."""
     installed = _deployment(world, "karpenter", KARPENTER, *flags)

@@ -10,25 +10,14 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from k8s_topo_mcp.diagnosis.report import Verdict as PodVerdict
 from k8s_topo_mcp.findings import CODES
 
 from .signs import Sign
 from .strict import Part
 
-Verdict = Literal[
-    "fits now",
-    "blocked",
-    "blocked by holders",
-    "missed by this release",
-    "waits",
-    "aborted by an error",
-    "held before scheduling",
-    "not a scheduling problem",
-    "not pending",
-    "no pods",
-    "too few pods",
-    "unknown",
-]
+Verdict = Literal[PodVerdict, "no pods", "too few pods"]
+"""Of a pod, and of a workload whose pods aren't there."""
 
 
 class Blocker(Part):

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from fault_injection.library.autoscalers import NODE_GROUP, Group, cluster_autoscaler
+from fault_injection.library.autoscalers import Group, cluster_autoscaler, two_groups
 from fault_injection.library.signs import refused
 from fault_injection.library.world import World
 from fault_injection.scenes import request
 
 
 def scene(world: World) -> None:
-    names = world.scene.names
-    group, plain = names.word(), names.word()
-    nodes = world.nodes(2, labels={NODE_GROUP: group})
-    world.scene.plain_nodes(1, labels={NODE_GROUP: plain})
-    for node in nodes:
-        holder = world.scene.running(node, world.devices(node), world.gpu.driver)
-        world.role(holder=holder)
+    group, plain = two_groups(world)
     cluster_autoscaler(world, [Group(group, 2, most=2), Group(plain, 1)])
     claim = world.scene.claim(request(world.gpu.device_class, 4))
     pod = world.scene.pod(claim)

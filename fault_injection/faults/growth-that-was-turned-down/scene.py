@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from fault_injection.library.autoscalers import NODE_GROUP, Group, cluster_autoscaler
+from fault_injection.library.autoscalers import Group, cluster_autoscaler, two_groups
 from fault_injection.library.world import World
 from fault_injection.scenes import request
 
 
 def scene(world: World) -> None:
-    names = world.scene.names
-    group, plain = names.word(), names.word()
-    nodes = world.nodes(2, labels={NODE_GROUP: group})
-    world.scene.plain_nodes(1, labels={NODE_GROUP: plain})
-    for node in nodes:
-        holder = world.scene.running(node, world.devices(node), world.gpu.driver)
-        world.role(holder=holder)
+    group, plain = two_groups(world)
     zone = world.draw.choice(("us-east-1a", "us-east-1b", "eu-west-1c"))
     code, said = world.draw.choice(
         (
