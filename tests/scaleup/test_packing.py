@@ -11,7 +11,7 @@ from k8s_topo_mcp.scaleup.alike import Alike
 from k8s_topo_mcp.scaleup.node_counts import Counting, first_looks, node_counts
 from k8s_topo_mcp.scaleup.queue import queue_of
 from k8s_topo_mcp.scaleup.replay import _Player, play_all
-from k8s_topo_mcp.scheduling.placing import Kinds
+from k8s_topo_mcp.scheduling.kinds_of_pods import Kinds
 
 from ..diagnosis.clusters import claim, cluster, device_class, gpus, node, pod, pool, request
 from ..diagnosis.gangs import ON, pod_group

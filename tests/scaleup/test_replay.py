@@ -9,8 +9,8 @@ from k8s_topo_mcp.objects import ResourceClaim
 from k8s_topo_mcp.scaleup.node_counts import first_looks
 from k8s_topo_mcp.scaleup.queue import queue_of
 from k8s_topo_mcp.scaleup.replay import Plays, play_all
+from k8s_topo_mcp.scheduling.kinds_of_pods import Kinds
 from k8s_topo_mcp.scheduling.placement import place
-from k8s_topo_mcp.scheduling.placing import Kinds
 from k8s_topo_mcp.view import ClusterView
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, gpu, gpus, match, node, pod, pool, request

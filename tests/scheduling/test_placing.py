@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.scheduling.kinds_of_pods import Kinds
 from k8s_topo_mcp.scheduling.placement import place
-from k8s_topo_mcp.scheduling.placing import Kinds, Placing
+from k8s_topo_mcp.scheduling.placing import Placing
 from k8s_topo_mcp.view import ClusterView
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, gpus, node, pod, pool

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from k8s_topo_mcp.objects import Pod
-from k8s_topo_mcp.scheduling.placing import Kinds
+from k8s_topo_mcp.scheduling.kinds_of_pods import Kinds
 
 from ..diagnosis.clusters import Item, cluster, node, pod
 

@@ -17,8 +17,8 @@ from ..scaleup.on_new_nodes import OnNewNode
 from ..scaleup.simulation import PodOutcome, Simulation, simulate
 from ..scaleup.survey import KindOfPod, Surveyed, survey
 from ..scaleup.template import NodeTemplate
+from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import place
-from ..scheduling.placing import Kinds
 from ..scheduling.pod_signature import signatures
 from ..view import ClusterView
 from ..view.indices import claims_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..objects import Pod
 from ..scheduling.gang_scheduling import Gang, taking_part
-from ..scheduling.placing import Kinds
+from ..scheduling.kinds_of_pods import Kinds
 from ..view import ClusterView
 from .left_over import LeftOver, left_over
 from .new_nodes import with_nodes

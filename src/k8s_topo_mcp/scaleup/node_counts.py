@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..objects import Node, Pod
+from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import place
-from ..scheduling.placing import Kinds, Known, still_known
+from ..scheduling.placing import Known, still_known
 from ..scheduling.pod_signature import signature
 from ..view import ClusterView
 from .left_over import LeftOver, left_over

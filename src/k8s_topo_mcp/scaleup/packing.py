@@ -17,9 +17,10 @@ from ..dra.outcome import Allocated, Unallocatable
 from ..objects import Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling import node_ports, node_resources_fit
 from ..scheduling.dynamic_resources import DeviceState, problem_of
+from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.node_info import NodeInfo, effective_requests, info_of, node_info
 from ..scheduling.placement import Placement, place, target
-from ..scheduling.placing import Kinds, Known, lasts, unallocated
+from ..scheduling.placing import Known, lasts, unallocated
 from ..view import ClusterView, Replace
 from ..view.indices import nodes_nominated
 from .conflicts import Conflicts

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from ..objects import Node, Pod
 from ..scheduling.gang_scheduling import Gang
+from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import NodePlacement, Placement
 from ..scheduling.places import Places
-from ..scheduling.placing import Kinds, Known, Mark, Placing
+from ..scheduling.placing import Known, Mark, Placing
 from ..scheduling.pod_group_trial import Attempt, attempt
 from ..scheduling.topology_placement import domains
 from ..view import ClusterView, Edit, Replace

@@ -12,8 +12,9 @@ from typing import Literal
 from ..findings import Finding
 from ..objects import Node, Pod
 from ..scheduling.gang_scheduling import Gang
+from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import Placement
-from ..scheduling.placing import Kinds, Known
+from ..scheduling.placing import Known
 from ..view import ClusterView
 from .left_over import LeftOver, classes_asked, left_over
 from .new_nodes import NewNodes, with_nodes

@@ -8,20 +8,19 @@ nodes, where devices are seen by several of them, claims are shared, or pods loo
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ..dra.outcome import Allocated, Unallocatable
 from ..objects import Node, Pod, ResourceClaim
 from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import claims_of
-from . import scoring
-from .assumed import Assumed, Infos
+from .assumed import Assumed
 from .dynamic_resources import inventory
-from .inter_pod_affinity import Selection, merged
+from .kinds_of_pods import Kinds, State
 from .node_info import NodeInfo, node_info
 from .placement import NodePlacement, Placement, place
-from .places import Places, Preference, Worth
-from .pod_signature import relates, shared_claims, signatures
+from .places import Places, Preference
+from .pod_signature import relates
 
 SHARED_CLAIMS_SINCE = 36
 """Members of one group may share a claim that is only being allocated (dynamicresources.go, pendingAllocations)."""
@@ -34,53 +33,6 @@ DECIDED_LATER = frozenset({"POD_AFFINITY_UNMET", "SPREAD_SKEW"})
 
 Known = dict[Hashable, Placement]
 """signature -> where such a pod fits as long as nothing is assumed; shared by all that begins with one view."""
-
-
-State = tuple[int, int, tuple[tuple[bool, int], ...]]
-"""a kind of pods; a node's info at the start, by id; what was put there since, in order"""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Kept:
-    """What is the same however often these pods are placed. `judged`: a kind of pods on a node in one state; `begun`: its places before
-    anything was put anywhere, by kind, placement, nodes and order; `worth`: by kind, what a node gives it."""
-
-    judged: dict[State, tuple[NodeInfo, NodePlacement]] = field(default_factory=dict[State, tuple[NodeInfo, NodePlacement]])
-    begun: dict[tuple[int, int, frozenset[str] | None, Preference], Places] = field(
-        default_factory=dict[tuple[int, int, frozenset[str] | None, Preference], Places]
-    )
-    worth: dict[int, Worth] = field(default_factory=dict[int, Worth])
-    infos: Infos = field(default_factory=dict[tuple[int, ...], tuple[NodeInfo, NodeInfo]])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Kinds:
-    """By id of a pod: `signatures` say where it may run, `numbers` also where it would rather. `shared`: unallocated claims that several of
-    the pods name; `related`: whether the place of one decides over those of others; `looking`: ids of pods over which it may."""
-
-    signatures: Mapping[int, Hashable]
-    numbers: Mapping[int, int]
-    shared: frozenset[tuple[str, str]]
-    related: bool
-    looking: frozenset[int]
-    kept: Kept
-
-    @classmethod
-    def of(cls, view: ClusterView, pods: Sequence[Pod]) -> Kinds:
-        own, preferences = signatures(view, pods), {id(pod): scoring.preferences(view, pod) for pod in pods}
-        numbers: dict[Hashable, int] = {}
-        return cls(
-            own,
-            {id(pod): numbers.setdefault((own[id(pod)], preferences[id(pod)]), len(numbers)) for pod in pods},
-            shared_claims(view, pods),
-            any(map(relates, pods)),
-            frozenset(id(pod) for pod in pods if relates(pod)) | _kept_away(view, pods),
-            Kept(),
-        )
-
-    def of_pod(self, pod: Pod) -> int:
-        """Pods with equal answers can stand in for each other."""
-        return self.numbers[id(pod)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -323,13 +275,6 @@ class Placing:
         for claim in self._assumed.claims:
             found[(ResourceClaim, claim.key)] = Replace(claim) if self.start.current(claim) is not None else Add(claim)
         return tuple(found.values())
-
-
-def _kept_away(view: ClusterView, pods: Sequence[Pod]) -> frozenset[int]:
-    """Ids of pods that another one of these doesn't want near itself."""
-    terms = {(pod.namespace, term): pod for pod in pods for term in pod.affinity.anti.required}
-    selections = [Selection(view, merged(term, pod), namespace) for (namespace, term), pod in terms.items()]
-    return frozenset(id(pod) for pod in pods if any(one.means(pod.namespace, pod.metadata.labels) for one in selections))
 
 
 def lasts(entry: NodePlacement) -> bool:

@@ -1,0 +1,69 @@
+"""Which pods of a question can stand in for each other, and what is kept of each kind however often they are placed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..objects import Pod
+from ..view import ClusterView
+from . import scoring
+from .assumed import Infos
+from .inter_pod_affinity import Selection, merged
+from .node_info import NodeInfo
+from .placement import NodePlacement
+from .places import Places, Preference, Worth
+from .pod_signature import relates, shared_claims, signatures
+
+State = tuple[int, int, tuple[tuple[bool, int], ...]]
+"""a kind of pods; a node's info at the start, by id; what was put there since, in order"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """What is the same however often these pods are placed. `judged`: a kind of pods on a node in one state; `begun`: its places before
+    anything was put anywhere, by kind, placement, nodes and order; `worth`: by kind, what a node gives it."""
+
+    judged: dict[State, tuple[NodeInfo, NodePlacement]] = field(default_factory=dict[State, tuple[NodeInfo, NodePlacement]])
+    begun: dict[tuple[int, int, frozenset[str] | None, Preference], Places] = field(
+        default_factory=dict[tuple[int, int, frozenset[str] | None, Preference], Places]
+    )
+    worth: dict[int, Worth] = field(default_factory=dict[int, Worth])
+    infos: Infos = field(default_factory=dict[tuple[int, ...], tuple[NodeInfo, NodeInfo]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinds:
+    """By id of a pod: `signatures` say where it may run, `numbers` also where it would rather. `shared`: unallocated claims that several of
+    the pods name; `related`: whether the place of one decides over those of others; `looking`: ids of pods over which it may."""
+
+    signatures: Mapping[int, Hashable]
+    numbers: Mapping[int, int]
+    shared: frozenset[tuple[str, str]]
+    related: bool
+    looking: frozenset[int]
+    kept: Kept
+
+    @classmethod
+    def of(cls, view: ClusterView, pods: Sequence[Pod]) -> Kinds:
+        own, preferences = signatures(view, pods), {id(pod): scoring.preferences(view, pod) for pod in pods}
+        numbers: dict[Hashable, int] = {}
+        return cls(
+            own,
+            {id(pod): numbers.setdefault((own[id(pod)], preferences[id(pod)]), len(numbers)) for pod in pods},
+            shared_claims(view, pods),
+            any(map(relates, pods)),
+            frozenset(id(pod) for pod in pods if relates(pod)) | _kept_away(view, pods),
+            Kept(),
+        )
+
+    def of_pod(self, pod: Pod) -> int:
+        """Pods with equal answers can stand in for each other."""
+        return self.numbers[id(pod)]
+
+
+def _kept_away(view: ClusterView, pods: Sequence[Pod]) -> frozenset[int]:
+    """Ids of pods that another one of these doesn't want near itself."""
+    terms = {(pod.namespace, term): pod for pod in pods for term in pod.affinity.anti.required}
+    selections = [Selection(view, merged(term, pod), namespace) for (namespace, term), pod in terms.items()]
+    return frozenset(id(pod) for pod in pods if any(one.means(pod.namespace, pod.metadata.labels) for one in selections))
