@@ -11,7 +11,7 @@ from k8s_topo_mcp.diagnosis.pending import explain_pending
 from k8s_topo_mcp.diagnosis.report import Report, Trial
 from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.sources.snapshot import load_text
-from k8s_topo_mcp.tools import remedy_parts, wording
+from k8s_topo_mcp.tools import blocker_parts, remedy_parts
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 from k8s_topo_mcp.tools.models import Remedy
@@ -63,7 +63,7 @@ def vain(report: Report) -> dict[str, str]:
 def offered(report: Report) -> tuple[Remedy, ...]:
     """What an answer offers, with object, field and values."""
     assert report.cause is not None
-    return remedy_parts.remedies(report.remedies, len(report.remedies), wording.blocker(report.cause))
+    return remedy_parts.remedies(report.remedies, len(report.remedies), blocker_parts.blocker(report.cause))
 
 
 def trials(report: Report) -> tuple[Trial, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_topo_mcp.tools import wording
+from k8s_topo_mcp.tools import blocker_parts, wording
 
 from .clusters import (
     DRIVER,
@@ -55,7 +55,7 @@ def test_a_key_under_the_wrong_domain_is_told_from_one_that_is_not_there() -> No
         "attribute 'index' of domain gpu.exmaple.com",
         "no device publishes anything under that domain (nearest: gpu.example.com/index, on 2 of 2)",
     )
-    assert wording.blocker(report.cause).published == ("gpu.example.com/index", "gpu.example.com/type")
+    assert blocker_parts.blocker(report.cause).published == ("gpu.example.com/index", "gpu.example.com/type")
     assert helping(report)["gpu.exmaple.com/index → gpu.example.com/index"] == ("n1",)
     assert offered(report)[0].to == 'device.attributes["gpu.example.com"].index == 1'
 
@@ -78,7 +78,7 @@ def test_a_misspelt_capacity_is_a_capacity_and_is_respelt_with_a_value_that_is_t
         "capacity 'memry'",
         "no device publishes it (nearest: memory, on 2 of 2)",
     )
-    assert wording.blocker(report.cause).published == ("memory",)
+    assert blocker_parts.blocker(report.cause).published == ("memory",)
     assert list(helping(report)) == ["memry → memory and 90Gi → 80Gi", "selectors[0] removed"]
     assert "memry → memory" in vain(report)
     assert vain(report)['.?memry.orValue(quantity("90Gi"))'].startswith("starts, but on any device")

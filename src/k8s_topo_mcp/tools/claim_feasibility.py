@@ -23,11 +23,12 @@ from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.rendering import Block, clean, fold, plural
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import paging, remedy_parts, unread, wording
+from k8s_topo_mcp.tools import blocker_parts, paging, remedy_parts, unread
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Blocker, Holder, NotHelping, Part, Remedy, Subject
+from k8s_topo_mcp.tools.names import named
 from k8s_topo_mcp.tools.tool import Tool
 from k8s_topo_mcp.view import ClusterView, Replace
 from k8s_topo_mcp.view.indices import claims_of, nearest_names
@@ -186,7 +187,7 @@ def _patch(output: Output, documents: Sequence[Document], claims: Sequence[Resou
     if not output.remedies or output.remedies[0].objects:
         return None
     about = output.remedies[0].object or (output.blocker.object if output.blocker is not None else None)
-    if about not in {wording.named(claim.ref) for claim in claims}:
+    if about not in {named(claim.ref) for claim in claims}:
         return None
     prefix = ""
     if documents and documents[0].item.get("kind") == "ResourceClaimTemplate":
@@ -208,7 +209,7 @@ def _output(view: ClusterView, question: Input, result: Feasibility, inline: boo
         shown, more = (), None  # why it fits nowhere is the blocker; node by node it is told in full
     limit = 8 if question.detail == "full" else 3
     assumptions = [*result.assumptions, *extra]
-    blocker = None if result.cause is None else wording.blocker(result.cause)
+    blocker = None if result.cause is None else blocker_parts.blocker(result.cause)
     if result.pod is None:
         assumptions.append(
             "a claim alone: cordoned nodes are closed, node taints, cpu and memory left out; give a pod to have them checked"
@@ -382,7 +383,7 @@ def headline(output: Output) -> str:
             if blocker.code == "CEL_KEY_MISSING":
                 error = f"it reads {blocker.expected} and {blocker.actual}"
                 return f"No: {subject} is valid, but the scheduler would stop with an error: {error}."
-            return f"No: the scheduler would stop with an error: {wording.stops(blocker)}."
+            return f"No: the scheduler would stop with an error: {blocker_parts.stops(blocker)}."
         case _:
             if blocker is None:
                 return f"No: {subject} fits on no node."

@@ -20,6 +20,7 @@ from k8s_topo_mcp.rendering import Block, age, ago, clean, fold, plural, quoted,
 from k8s_topo_mcp.scheduling.extended_resources import CLAIM_NAME
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools import (
+    blocker_parts,
     change_rows,
     evidence,
     gang_wording,
@@ -29,7 +30,6 @@ from k8s_topo_mcp.tools import (
     preemption_words,
     remedy_parts,
     unread,
-    wording,
 )
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.change_rows import Change
@@ -167,7 +167,7 @@ def _without_pods(view: ClusterView, owner: Owner, held: Held, waiting: Sequence
         verdict="no pods" if not pods.present else "too few pods",
         subject=Subject(kind=clean(owner.ref.kind, 80), name=clean(owner.name, 120), namespace=clean(owner.namespace, 120)),
         status=status,
-        blocker=wording.blocker(Cause(held.finding, 0, 0, evidence=held.evidence)),
+        blocker=blocker_parts.blocker(Cause(held.finding, 0, 0, evidence=held.evidence)),
         remedies=tuple(remedy_parts.advised(entry) for entry in held.helps[:FEW]),
         not_helping=tuple(remedy_parts.vain(entry) for entry in held.vain[:FEW]),
         next=Next(tool="explain_pending", arguments={"pod": clean(waiting[0].full_name, 200)}) if waiting else None,
@@ -181,7 +181,7 @@ def _one(view: ClusterView, pod: Pod, question: Input) -> Output:
     limit = MANY if full else FEW
     cause = report.cause
     gang = report.gang
-    blocker = None if cause is None else wording.blocker(cause) if gang is None else gang_wording.blocker(cause, gang)
+    blocker = None if cause is None else blocker_parts.blocker(cause) if gang is None else blocker_parts.of_gang(cause, gang)
     return Output(
         verdict=report.verdict,
         subject=Subject(
@@ -190,7 +190,7 @@ def _one(view: ClusterView, pod: Pod, question: Input) -> Output:
         group=_group(view, pod) if gang is None else gang_wording.group(gang),
         status=_status(view, report),
         blocker=blocker,
-        behind=wording.behind(report),
+        behind=blocker_parts.behind(report),
         remedies=(
             *remedy_parts.remedies(report.remedies, limit, blocker),
             *(remedy_parts.advised(entry) for entry in report.advice[:limit]),
@@ -368,7 +368,7 @@ def headline(output: Output) -> str:
             return f"{name}: {blocker.actual}. A claim that does that keeps every other pod from being scheduled too."
         if blocker.code in ("REQUEST_NOT_SUPPORTED", "CAPACITY_NOT_REPRESENTABLE"):
             return f"{name}: every scheduling attempt stops with an error: {blocker.actual}."
-        return f"{name}: every scheduling attempt stops with an error: {wording.stops(blocker)}."
+        return f"{name}: every scheduling attempt stops with an error: {blocker_parts.stops(blocker)}."
     about_a_claim = blocker.object and "Claim" in blocker.object and blocker.code != "TEMPLATE_MISSING"
     who = _wants(blocker) if about_a_claim else "it wants"
     if output.verdict == "missed by this release":

@@ -1,17 +1,15 @@
-"""A gang in words: its blocker with the cause of the first member that has no place, its headline, who carries which text."""
+"""A gang in words: what it wants and what there is, its headline, who carries which text."""
 
 from __future__ import annotations
 
-from k8s_topo_mcp.diagnosis.report import Cause, GangFacts
+from k8s_topo_mcp.diagnosis.report import GangFacts
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.findings.codes import CODES
 from k8s_topo_mcp.rendering import clean
-from k8s_topo_mcp.tools import wording
-from k8s_topo_mcp.tools.models import Blocker, Fact, Group, Stage
+from k8s_topo_mcp.tools.models import Blocker, Group
+from k8s_topo_mcp.tools.names import short
 
 GANG_CODES = frozenset({"POD_GROUP_MISSING", *(code for code in CODES if code.startswith("GANG_"))})
-FACTS = 2
-"""Facts that were worked out for the member."""
 
 
 def wanted_and_found(found: Finding) -> tuple[str, str]:
@@ -27,7 +25,7 @@ def wanted_and_found(found: Finding) -> tuple[str, str]:
         case "GANG_PARTIAL_FIT":
             return f"{value('min_count')} pods that start together", f"{value('fit')} fit"
         case "GANG_NO_DOMAIN":
-            together = f"{value('min_count')} pods in one {wording.short(value('key'))}"
+            together = f"{value('min_count')} pods in one {short(value('key'))}"
             if value("domains") == "0":
                 return together, f"no node that could do has label {value('key')}"
             return together, f"none of {value('domains')} has room for so many; {value('best')} has the most, for {value('fit')}"
@@ -44,45 +42,6 @@ def wanted_and_found(found: Finding) -> tuple[str, str]:
             return "a group that the scheduler accepts", value("what")
         case _:
             return "a verdict", value("what")
-
-
-def blocker(cause: Cause, gang: GangFacts) -> Blocker:
-    """The blocker of a group, with what keeps the first member that has no place."""
-    whole = wording.blocker(cause)
-    inner = gang.cause
-    facts = list(whole.facts)
-    stages: tuple[Stage, ...] = ()
-    if inner is not None:
-        facts.append(Fact(about=_nth(gang.turn) if gang.turn else "member", text=clean(_of_a_member(gang, inner), 240)))
-        facts += [Fact(about=about, text=clean(said, 240)) for about, said in wording.facts(inner)][:FACTS]
-        stages = tuple(_after_the_others(gang, stage) for stage in wording.stages(inner))
-    if len(gang.domains) > 1:
-        facts.append(Fact(about="domains", text=clean(" · ".join(f"{value}: {count} fit" for value, count in gang.domains), 240)))
-    return whole.model_copy(update={"source": _tried(gang), "stages": stages, "facts": tuple(facts)})
-
-
-def _after_the_others(gang: GangFacts, stage: Stage) -> Stage:
-    before = gang.turn - 1 - gang.bound
-    return Stage(name=f"left by the {before} before it", left=stage.left) if stage.name == "free" and before > 0 else stage
-
-
-def _tried(gang: GangFacts) -> str | None:
-    if gang.fit is None or not gang.member:
-        return None
-    untried = f", {gang.untried} {'was' if gang.untried == 1 else 'were'} not tried" if gang.untried else ""
-    return clean(f"minCount {gang.min_count} · {gang.fit} fit, the {_nth(gang.turn)} ({gang.member}) doesn't{untried}", wording.SOURCE)
-
-
-def _of_a_member(gang: GangFacts, cause: Cause) -> str:
-    expected, actual = wording.wanted_and_found(cause.finding, cause)
-    if cause.finding.code == "DEVICES_IN_USE" and gang.turn > gang.bound + 1:
-        actual = "no node has as many left"
-    return f"{cause.finding.code}: {expected}; {actual}"
-
-
-def _nth(number: int) -> str:
-    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def group(gang: GangFacts) -> Group:

@@ -8,8 +8,9 @@ from k8s_topo_mcp.diagnosis.evidence import Advice
 from k8s_topo_mcp.diagnosis.new_nodes import TWIN, adds_nodes
 from k8s_topo_mcp.diagnosis.report import Trial
 from k8s_topo_mcp.rendering import clean
-from k8s_topo_mcp.tools import wording
+from k8s_topo_mcp.tools import blocker_parts
 from k8s_topo_mcp.tools.models import Blocker, NotHelping, Remedy
+from k8s_topo_mcp.tools.names import named
 
 VALUE = 400
 """Characters of a value that a remedy replaces or puts in."""
@@ -28,7 +29,7 @@ def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tupl
         shown += [trial for trial in trials[limit:] if adds_nodes(trial.change)][:1]
     for trial in shown:
         change = trial.change
-        thing, field = wording.named(change.about), clean(change.field, 120) or None
+        thing, field = named(change.about), clean(change.field, 120) or None
         apply = clean(change.apply, 300)
         found.append(
             Remedy(
@@ -37,7 +38,7 @@ def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tupl
                 objects=tuple(clean(str(each), 160) for each in change.objects[:OBJECTS]),
                 field=None if about is not None and field == about.field else field,
                 from_=None
-                if about is not None and clean(change.before, wording.SOURCE) == about.source
+                if about is not None and clean(change.before, blocker_parts.SOURCE) == about.source
                 else clean(change.before, VALUE) or None,
                 to=clean(change.after, VALUE) or None,
                 checked=True,

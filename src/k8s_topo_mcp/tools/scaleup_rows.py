@@ -25,6 +25,7 @@ from k8s_topo_mcp.scaleup.template import NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang
 from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.tools import scaleup_text, wording
+from k8s_topo_mcp.tools.names import named
 from k8s_topo_mcp.tools.scaleup_models import Counts, Gap, ObstacleRow, Scaler, WishRow, WouldDo
 from k8s_topo_mcp.view import ClusterView
 
@@ -61,7 +62,7 @@ def would_do(entry: Option) -> WouldDo:
         group=clean(_group(entry.group, entry.template.name), 120) if entry.group is not None else None,
         needed=counts(entry.counts),
         change=clean(change.text, 200) if change is not None else None,
-        object=wording.named(change.about) if change is not None else None,
+        object=named(change.about) if change is not None else None,
         field=(change.field or None) if change is not None else None,
         apply=clean(change.apply, 240) if change is not None else None,
         left_over=(scaleup_text.left_over(entry.left_over) or None) if entry.left_over is not None else None,
@@ -73,7 +74,7 @@ def obstacle(entry: Obstacle | Passed) -> ObstacleRow:
     expected, actual = wording.wanted_and_found(entry.finding)
     return ObstacleRow(
         code=entry.finding.code,
-        object=wording.named(entry.finding.object),
+        object=named(entry.finding.object),
         field=clean(entry.finding.field, 120) or None,
         what=clean(f"{expected}; {actual}" if actual else expected, 240),
         certainty=entry.certainty,

@@ -23,11 +23,12 @@ from k8s_topo_mcp.scaleup.survey import survey
 from k8s_topo_mcp.scaleup.template import HOSTNAME, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import namespaces, paging, scaleup_rows, scaleup_text, wording
+from k8s_topo_mcp.tools import blocker_parts, namespaces, paging, scaleup_rows, scaleup_text
 from k8s_topo_mcp.tools.claim_feasibility import asks, clean_lines
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import Subject
+from k8s_topo_mcp.tools.names import named
 from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Gap, Input, NotStarting, Now, Output
 from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.view import ClusterView
@@ -297,7 +298,7 @@ def _pods(asked: Question) -> Asked:
     gang = asked.gang
     return Asked(
         pods=len(asked.pods),
-        group=wording.named(gang.ref) if gang is not None else None,
+        group=named(gang.ref) if gang is not None else None,
         min_count=gang.min_count if gang is not None and gang.policy == "gang" else None,
         what=tuple(clean(text, 160) for text in list(what)[:KINDS]),
         held=asked.held,
@@ -339,7 +340,7 @@ def _not_starting(entry: Refused) -> NotStarting:
         pods=len(entry.pods),
         example=clean(entry.example.full_name, 120),
         on=clean(entry.template.name, 80) if entry.template is not None else None,
-        blocker=wording.blocker(cause) if cause is not None else None,
+        blocker=blocker_parts.blocker(cause) if cause is not None else None,
         held=True if entry.held is not None else None,
         fit=entry.fit or None,
         why=(clean(entry.unknown, 200) or "when it comes up, nothing is left for it") if cause is None else None,

@@ -13,7 +13,7 @@ from k8s_topo_mcp.diagnosis.feasibility import Standing, claim_standing, pod_sta
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.objects.resource_slice import DeviceId
 from k8s_topo_mcp.rendering import Block, clean, plural
-from k8s_topo_mcp.tools import wording
+from k8s_topo_mcp.tools import blocker_parts
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts
 from k8s_topo_mcp.tools.claim_feasibility import asks
 from k8s_topo_mcp.tools.errors import ToolInputError
@@ -102,7 +102,7 @@ def _lit(view: ClusterView, subject: str, claims: Sequence[ResourceClaim], pod: 
         could_hold=tuple(_on(entry.node, entry.devices) for entry in fitting[:FEW]),
         fits_on=len(fitting) if standing is not None else None,
         of_nodes=view.count(Node) if standing is not None else None,
-        blocker=_short(wording.blocker(standing.cause)) if standing is not None and standing.cause is not None else None,
+        blocker=_short(blocker_parts.blocker(standing.cause)) if standing is not None and standing.cause is not None else None,
         note=clean(note, 200) or None,
     )
     marks = {device: f"would go to {subject}" for entry in fitting for device in entry.taken}

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 
 from k8s_topo_mcp.cel import Comparison
 from k8s_topo_mcp.diagnosis.pool_counts import slice_counts
 from k8s_topo_mcp.diagnosis.report import (
-    Alternative,
-    CapacityLeft,
     Cause,
-    CounterShort,
-    Groups,
-    LookAlike,
     MissingKey,
     Narrowing,
-    Report,
-    TaintCount,
 )
 from k8s_topo_mcp.findings import Finding
-from k8s_topo_mcp.objects import ObjectRef
 from k8s_topo_mcp.objects.quantity import FORMAT_MESSAGE
-from k8s_topo_mcp.rendering import clean, fold, plural
-from k8s_topo_mcp.tools import evidence, gang_wording, layer_words
-from k8s_topo_mcp.tools.models import Behind, Blocker, Fact, Nearest, Stage, Together
-
-MOST = 3
-"""Rows of one kind of fact."""
-
-SOURCE = 200
-"""Characters of an expression that are quoted."""
-
-GROUPS = 4
-"""Values of an attribute whose devices are counted."""
+from k8s_topo_mcp.rendering import fold, plural
+from k8s_topo_mcp.tools import gang_wording, layer_words
+from k8s_topo_mcp.tools.names import short
 
 CONDITION = 80
 """Characters up to which it is said what selectors ask."""
@@ -42,16 +24,6 @@ CONDITIONS = 2
 """Selectors that are named in a sentence."""
 
 COMPARED = frozenset({"==", "!=", "<", "<=", ">", ">="})
-
-
-def named(about: ObjectRef | None) -> str | None:
-    """An object as a person names it: kind, then namespace/name."""
-    return None if about is None else clean(str(about), 160)
-
-
-def short(name: str) -> str:
-    """The last part of a qualified name."""
-    return name.rpartition("/")[2]
 
 
 def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, str]:
@@ -348,119 +320,9 @@ def _constraint(found: Finding, cause: Cause | None) -> tuple[str, str]:
     return f"{what} with one {attribute}", f"no node here has more than {largest} with the same {attribute}"
 
 
-def blocker(cause: Cause) -> Blocker:
-    """The structured blocker of a cause."""
-    found = cause.finding
-    expected, actual = wanted_and_found(found, cause)
-    near = cause.near
-    return Blocker(
-        code=found.code,
-        object=named(found.object),
-        field=clean(found.field, 120) or None,
-        source=_source(found),
-        expected=clean(expected, 240),
-        actual=clean(actual, 240),
-        nodes=None if cause.open_nodes in (0, cause.nodes) or cause.having else f"{cause.open_nodes} of {cause.nodes}",
-        stages=stages(cause),
-        nearest=None
-        if near is None or found.code != "SELECTOR_NO_MATCH"
-        else Nearest(
-            value=clean(f"{short(near.subject)} = {near.best}", 120),
-            count=near.count,
-            example=clean(near.example if near.example != near.best else "", 80) or None,
-            short_by=clean(near.short_by, 40) or None,
-        ),
-        largest=None
-        if cause.groups is None or cause.groups.kind != "matchAttribute" or len(cause.groups.requests) > 1
-        else Together(
-            attribute=clean(short(cause.groups.attribute), 80),
-            free=cause.groups.largest_free,
-            all=cause.groups.largest_all,
-            without=cause.groups.without or None,
-        ),
-        published=tuple(clean(key, 80) for key in (cause.missing.published if cause.missing is not None else ())[:12]),
-        facts=tuple(Fact(about=about, text=clean(said, 240)) for about, said in facts(cause)),
-    )
-
-
-def facts(cause: Cause) -> list[tuple[str, str]]:
-    """What was worked out after the failure, as (label, text)."""
-    found: list[tuple[str, str]] = []
-    found += [("counters", text) for text in _counters(cause.counters)]
-    if cause.capacity is not None:
-        found.append(("capacity", _capacity(cause.capacity)))
-    if len(cause.taints) > 1 or any(entry.rule for entry in cause.taints):
-        found += [("taint", _taint(entry)) for entry in cause.taints[:MOST]]
-    found += [("tries", f"{number}. {_alternative(entry)}") for number, entry in enumerate(cause.alternatives[: 2 * MOST], start=1)]
-    if cause.groups is not None and cause.groups.values:
-        found.append(("values", _table(cause.groups)))
-    if cause.look_alike is not None:
-        found.append(("look-alike", _look_alike(cause.look_alike)))
-    if cause.conflict:
-        found.append(("together", f"no node can hold all of: {' · '.join(cause.conflict)}"))
-    if cause.having:
-        where = f"{plural(len(cause.having), 'node')} ({fold(cause.having)})"
-        others = f"{plural(cause.open_nodes, 'node')} that {'passes' if cause.open_nodes == 1 else 'pass'} every filter but that of devices"
-        none = f"{others} {'has' if cause.open_nodes == 1 else 'have'} none of it"
-        found.append(("devices", f"what the claims ask for is on {where}, closed by the blocker; {none}"))
-    if cause.order:
-        found.append(("order", "a request for all devices takes them as they come, so the order of the requests decides"))
-    found += [evidence.words(entry) for entry in cause.evidence]
-    return found
-
-
-def _counters(short: Sequence[CounterShort]) -> Iterator[str]:
-    """What a device lacks of one counter set, in one line."""
-    sets: dict[tuple[str, str], list[CounterShort]] = {}
-    for entry in short:
-        sets.setdefault((entry.counter_set, entry.device), []).append(entry)
-    for (counter_set, device), entries in sets.items():
-        lacks = " · ".join(f"{entry.counter} {entry.needed} needed, {entry.left} of {entry.total} left" for entry in entries)
-        takers = dict.fromkeys(name + (f" (claim {claim})" if claim else "") for entry in entries for name, claim in entry.takers)
-        taken = f"; taken by {fold(list(takers))}" if takers else ""
-        yield f"{device} draws on {counter_set}: {lacks}{taken}"
-
-
 def _node(found: Finding) -> str:
     """The node that a finding is about."""
     return found.object.name if found.object is not None else "a node"
-
-
-def _capacity(entry: CapacityLeft) -> str:
-    asked = f"{entry.asked} asked" if entry.asked else f"{entry.rounded} asked (none named: the default)"
-    rounded = f", rounded to {entry.rounded}" if entry.asked and entry.rounded != entry.asked else ""
-    refusal = f"; {entry.refusal}" if entry.refusal else ""
-    return f"{short(entry.capacity)}: {asked}{rounded}, {entry.left} of {entry.total} left on {entry.device}, the most{refusal}"
-
-
-def _taint(entry: TaintCount) -> str:
-    by = f"DeviceTaintRule {entry.rule}" if entry.rule else "the slice"
-    return f"{entry.taint} on {plural(entry.devices, 'free device')}, by {by}"
-
-
-def _alternative(entry: Alternative) -> str:
-    if entry.finding is None:
-        return f"{entry.name}: fits by itself, but not with the rest"
-    expected, actual = wanted_and_found(entry.finding)
-    return f"{entry.name}: {entry.finding.code}: {expected}; {actual}"
-
-
-def _table(groups: Groups) -> str:
-    several = len(groups.requests) > 1
-
-    def cell(counts: Sequence[int]) -> str:
-        return " ".join(f"{name} {count}" for name, count in zip(groups.requests, counts, strict=True)) if several else str(counts[0])
-
-    shown = " · ".join(f"{value}: {cell(counts)}" for value, counts in groups.values[:GROUPS])
-    more = f" · {len(groups.values) - GROUPS} more" if len(groups.values) > GROUPS else ""
-    return f"{short(groups.attribute)} on {groups.node}, free: {shown}{more}"
-
-
-def _look_alike(entry: LookAlike) -> str:
-    same = f", equal on {entry.agreeing} of {entry.both} that publish both" if entry.both else ""
-    if entry.shared:
-        same = f", on {entry.shared} of them equal to {entry.asked} of a device of another request: two names of one thing"
-    return f"{entry.attribute} is published by {entry.published} of {entry.of}{same}"
 
 
 _BYTES = re.compile(r"""quantity\(\s*(["'])\s*([\d.]+)\s*([kKMGTPE])i?[bB]\s*\1""")
@@ -472,51 +334,9 @@ def _evaluation_error(found: Finding) -> str:
     said = found.text("error")
     if not said.startswith(FORMAT_MESSAGE):
         return said
-    meant = _BYTES.search(_source(found) or "")
+    meant = _BYTES.search(found.text("expression"))
     if meant is None:
         return "what it gives to quantity() is none; right would be a number with K, M, G, T, Ki, Mi, Gi or Ti, such as 80Gi"
     number, unit = meant[2], meant[3]
     decimal, binary = f"{number}{'k' if unit in 'kK' else unit}", f"{number}{unit.upper()}i"
     return f"quantities have no unit B; right would be {decimal} or {binary}"
-
-
-def stops(blocker: Blocker) -> str:
-    """The error that ends a scheduling attempt, as the end of a sentence."""
-    match blocker.code:
-        case "CEL_ERROR":
-            return f"{(blocker.expected or '').removesuffix(' that can be evaluated')} can't be evaluated: {blocker.actual}"
-        case "CEL_COMPILE_ERROR":
-            return f"a selector doesn't compile: {blocker.actual}"
-        case "TOO_MANY_RESULTS":
-            return f"it asks for {blocker.expected}, and {blocker.actual}"
-        case "REQUEST_NOT_SUPPORTED" | "CAPACITY_NOT_REPRESENTABLE":
-            return f"{blocker.actual}"
-        case _:
-            return f"{blocker.expected} wanted, but {blocker.actual}"
-
-
-def _source(found: Finding) -> str | None:
-    values = found.values
-    if "expression" in values:
-        return clean(str(values["expression"]), SOURCE)
-    if "kind" in values and "attribute" in values:
-        return clean(f"{values['kind']} {values['attribute']}", SOURCE)
-    return clean(layer_words.source(found), SOURCE) or None
-
-
-def stages(cause: Cause) -> tuple[Stage, ...]:
-    """The funnel as far as it says something: up to the stage where it runs dry."""
-    if cause.funnel is None:
-        return ()
-    shown: list[Stage] = []
-    for stage in cause.funnel.stages:
-        if stage.kind == "untainted" and shown and shown[-1].left == stage.left:
-            continue
-        shown.append(Stage(name=clean(stage.name, 80), left=stage.left))
-        if stage.left == 0:
-            break
-    return tuple(shown)
-
-
-def behind(report: Report) -> tuple[Behind, ...]:
-    return tuple(Behind(code=found.code, object=named(found.object), field=clean(found.field, 120) or None) for found in report.behind[:4])
