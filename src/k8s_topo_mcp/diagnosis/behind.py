@@ -14,9 +14,10 @@ from ..scheduling.placement import Placement, place
 from ..view import ClusterView
 from .cause import find_cause, nearest_nodes, reasons_against, refused
 from .classes import class_created, domain_of, stands_in
+from .ground import locate
 from .report import Cause
 from .request_changes import find_constraint
-from .shortages import device_cause, locate
+from .shortages import device_cause
 
 MOST = 4
 """Findings that are told."""

@@ -20,11 +20,11 @@ from . import node_changes, pod_changes, request_changes, resource_users, volume
 from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .claim_changes import for_the_claim
+from .ground import locate
 from .holders import IN_THE_WAY, Held
 from .node_changes import MORE_LIKE, PASSING
 from .release_changes import all_released, holder_changes
 from .report import Cause, Change, Holder, Trial
-from .shortages import locate
 from .takers import room_lacking, short_by, takers
 from .trials import Subject, fitting
 

@@ -185,7 +185,10 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             )
         case "CAPACITY_SHORT":
             rounded = f", rounded to {value('rounded')}" if value("rounded") != value("asked") else ""
-            return f"{value('asked')} of {value('capacity')} on one device{rounded}", f"at most {value('left')} is left"
+            asked = f"{value('asked')} of {value('capacity')}"
+            if cause is not None and cause.capacity is not None and cause.funnel is not None and cause.funnel.request.mode == "All":
+                return f"{asked} on every device of a node{rounded}", f"{cause.capacity.device} has {value('left')} left"
+            return f"{asked} on one device{rounded}", f"at most {value('left')} is left"
         case "CAPACITY_MISSING":
             return f"a device with capacity {value('capacity')}", "no matching device has one of that name"
         case "CONSTRAINT_UNSATISFIABLE":
