@@ -37,8 +37,8 @@ class User:
 def users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[User, ...]:
     """Pods on these nodes that have some of the resource: those that free enough by themselves, the smallest first, and of counted devices
     then the others, the largest first."""
-    asked = quantity_or_none(found.text("asked"))
-    if found.code != "INSUFFICIENT_RESOURCE" or asked is None:
+    asked = quantity_or_none(found.text("asked")) if found.code == "INSUFFICIENT_RESOURCE" else None
+    if asked is None:
         return ()
     resource, ranked = found.text("resource"), list[tuple[tuple[bool, Fraction], User]]()
     for node in nodes:

@@ -71,7 +71,7 @@ CODES: dict[str, CodeRow] = dict(
         _row("CLAIM_MISSING", "unresolvable", "claim", "the pod names a ResourceClaim that doesn't exist"),
         _row("CLAIM_NOT_CREATED", "unresolvable", "entry template", "no claim has been generated from the template yet"),
         _row("TEMPLATE_MISSING", "unresolvable", "entry template", "the ResourceClaimTemplate that the pod names doesn't exist"),
-        _row("CLAIM_BEING_DELETED", "unresolvable", "claim", "the claim is being deleted"),
+        _row("CLAIM_BEING_DELETED", "unresolvable", "claim finalizers", "the claim is being deleted"),
         _row("CLAIM_OTHER_OWNER", "unresolvable", "claim owner", "the claim was generated for another pod"),
         _row("CLASS_MISSING", "unresolvable", "request device_class nearest", "the request names a DeviceClass that doesn't exist"),
         _row("NO_NODES", "unschedulable", "", "the cluster has no nodes"),

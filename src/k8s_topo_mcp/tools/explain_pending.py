@@ -311,7 +311,7 @@ def text(output: Output) -> str:
         block.row("held by", *(_holder_words(holder) for holder in output.holders))
     if output.preemption is not None:
         block.row("preemption", preemption_words.line(output.preemption))
-    behind = [f"{entry.code}  {entry.object or ''}" for entry in output.behind]
+    behind = [f"{entry.code}  {entry.object or ''}{f'  {entry.why}' if entry.why else ''}" for entry in output.behind]
     block.row("behind it", *behind)
     remedy_rows(block, output.remedies, output.not_helping)
     block.row("look at", *output.look_at)

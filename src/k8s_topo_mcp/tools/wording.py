@@ -38,6 +38,9 @@ GROUPS = 4
 CONDITION = 80
 """Characters up to which it is said what selectors ask."""
 
+FEW_DEVICES = 3
+"""Devices that a sentence names."""
+
 CONDITIONS = 2
 """Selectors that are named in a sentence."""
 
@@ -71,7 +74,8 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "TEMPLATE_MISSING":
             return f"ResourceClaimTemplate {value('template')} (entry {value('entry')})", "it doesn't exist"
         case "CLAIM_BEING_DELETED":
-            return f"ResourceClaim {value('claim')}", "it is being deleted"
+            keeps = f", and finalizer {value('finalizers')} keeps it" if value("finalizers") else ""
+            return f"ResourceClaim {value('claim')}", f"it is being deleted{keeps}"
         case "CLAIM_OTHER_OWNER":
             return f"ResourceClaim {value('claim')}", f"it was generated for {value('owner')}"
         case "CLASS_MISSING":
@@ -168,7 +172,8 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "DEVICES_TAINTED":
             return (
                 f"{_devices(found, cause)} on one node",
-                f"{plural(found.number('tainted'), 'more free device')} would do but for taint {value('taint')}, which isn't tolerated",
+                f"{plural(found.number('tainted'), 'more free device')}{_names_of(cause)} would do but for taint {value('taint')},"
+                " which isn't tolerated",
             )
         case "POOL_INCOMPLETE":
             wrong = cause is not None and cause.pool is not None and slice_counts(cause.pool)
@@ -436,6 +441,13 @@ def _capacity(entry: CapacityLeft) -> str:
     return f"{short(entry.capacity)}: {asked}{rounded}, {entry.left} of {entry.total} left on {entry.device}, the most{refusal}"
 
 
+def _names_of(cause: Cause | None) -> str:
+    """The tainted devices by name, where they are few."""
+    names = [name for entry in cause.taints for name in entry.examples] if cause is not None else []
+    few = names and cause is not None and len(names) == sum(entry.devices for entry in cause.taints) <= FEW_DEVICES
+    return f" ({', '.join(names)})" if few else ""
+
+
 def _taint(entry: TaintCount) -> str:
     by = f"DeviceTaintRule {entry.rule}" if entry.rule else "the slice"
     return f"{entry.taint} on {plural(entry.devices, 'free device')}, by {by}"
@@ -522,4 +534,9 @@ def stages(cause: Cause) -> tuple[Stage, ...]:
 
 
 def behind(report: Report) -> tuple[Behind, ...]:
-    return tuple(Behind(code=found.code, object=named(found.object), field=clean(found.field, 120) or None) for found in report.behind[:4])
+    found: list[Behind] = []
+    for entry in report.behind[:4]:
+        wanted, there = wanted_and_found(entry)
+        why = clean(f"{wanted}: {there}", SOURCE)
+        found.append(Behind(code=entry.code, object=named(entry.object), field=clean(entry.field, 120) or None, why=why))
+    return tuple(found)

@@ -10,13 +10,13 @@ event); that side's gates can't be read from the API.
 from __future__ import annotations
 
 from ...findings import Finding
-from ...objects import Pod
+from ...objects import Pod, ResourceClaimTemplate
 from ...view import ClusterView
 from ...view.indices import events_of, lease
 from ...view.leases import is_live
 from ..evidence import Absent, Advice, Evidence, Held, said
 from . import compute_domain
-from .refusals import refused
+from .refusals import refused, without_room
 
 REASON = "FailedResourceClaimCreation"
 COMPONENT = "resource_claim"
@@ -32,7 +32,10 @@ def look(view: ClusterView, pod: Pod, missing: Finding) -> Held | None:
         return Held(missing, (*((said(view, complaint),) if complaint is not None else ()), *seen), helps, look_at=look_at)
     if complaint is not None:
         return refused(view, "ResourceClaim", pod.ref, complaint.message, (said(view, complaint),))
-    return Held(missing, _silence(view, pod), _advice(view, pod), look_at=_look_at(view, pod))
+    silence = _silence(view, pod)
+    template = view.get(ResourceClaimTemplate, missing.text("template"), pod.namespace)
+    short = without_room(view, template, silence[:1]) if template is not None else None
+    return short or Held(missing, silence, _advice(view, pod), look_at=_look_at(view, pod))
 
 
 def _gate_matters(view: ClusterView, pod: Pod) -> bool:
