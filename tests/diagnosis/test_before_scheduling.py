@@ -10,6 +10,7 @@ from .clusters import (
     DRIVER,
     MOMENT,
     Item,
+    answered,
     asking,
     claim,
     cluster,
@@ -87,10 +88,18 @@ def test_a_template_that_does_not_exist_is_the_cause() -> None:
 
 
 def test_a_claim_that_is_being_deleted_is_waited_for() -> None:
-    gone = claim("c", deletionTimestamp=MOMENT, finalizers=["example.com/f"])
+    gone = claim("c", deletionTimestamp=MOMENT, finalizers=["resource.kubernetes.io/delete-protection"])
     report = explained(cluster(*HERE, gone, pod("p", ("c",))))
     assert report.verdict == "waits"
     assert code(report) == "CLAIM_BEING_DELETED"
+
+
+def test_a_claim_that_a_foreign_finalizer_keeps_is_not_waited_for_and_the_finalizer_is_named() -> None:
+    gone = claim("c", deletionTimestamp=MOMENT, finalizers=["resource.kubernetes.io/delete-protection", "example.com/f"])
+    view = cluster(*HERE, gone, pod("p", ("c",)))
+    report = explained(view)
+    assert (report.verdict, code(report)) == ("blocked", "CLAIM_BEING_DELETED")
+    assert "it is being deleted, and finalizer example.com/f keeps it" in answered(view)
 
 
 def test_a_generated_claim_of_another_pod_is_not_its_own() -> None:

@@ -28,6 +28,8 @@ def for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
             index = _selector_index(cause)
             if cause.comparison is not None and cause.near is not None:
                 yield from selector_changes.literal_changes(around, index, cause.comparison, cause.near)
+            if cause.missing is not None:
+                yield from selector_changes.name_changes(around, index, cause.missing)
             yield from request_changes.fewer(around, found.number("matching"))
             yield around.selector(index, None, f"selectors[{index}] removed", False)
         case "CEL_KEY_MISSING":

@@ -11,6 +11,7 @@ from ..dra.problem import AllocationProblem
 from ..findings import finding
 from ..objects import ExactRequest, ObjectRef, ResourceClaim, ResourceSlice
 from .ground import Ground, depth, locate
+from .missing_keys import unpublished
 from .nearest import failing_comparison, near_miss
 from .pool_counts import slice_counts
 from .remainders import capacity_left, taint_counts
@@ -56,9 +57,13 @@ def stage_cause(ground: Ground, counted: Funnel) -> Cause:
                 matching=stage.best,
                 before=before.left if before is not None else 0,
             )
-            if comparison is None:
-                return ground.cause(found, counted)
-            return replace(ground.cause(found, counted), near=near_miss(*comparison), comparison=comparison[0])
+            near = near_miss(*comparison) if comparison is not None else None
+            missing = None
+            if near is None and not stage.left:
+                expression = request.selectors[stage.index].expression or ""
+                missing = unpublished(prepared, expression, ground.open, request, stage.index)
+            read = comparison[0] if comparison is not None else None
+            return replace(ground.cause(found, counted), near=near, comparison=read, missing=missing)
         case "free":
             present = most_of_a_node(counted, "selector", class_stage.best if class_stage else 0)
             found = finding("DEVICES_IN_USE", claim.ref, base, needed=counted.needed, present=present, free=stage.best)

@@ -252,6 +252,10 @@ def _selector(found: Finding, cause: Cause | None) -> tuple[str, str]:
     matching = found.number("matching")
     if matching:
         return f"{devices} that {passes} {found.text('selector')}", f"no node has more than {matching}"
+    missing = cause.missing if cause is not None else None
+    if missing is not None and missing.path is not None:
+        lack = f"it reads {missing.path.kind} '{missing.path.name}', and no device publishes that{_meant(missing)}"
+        return f"{devices} that {passes} {found.text('selector')}", lack
     if near is None:
         return f"{devices} that {passes} {found.text('selector')}", f"none of {found.number('before')} does"
     best = f"{near.best} ({near.also})" if near.also else near.best
@@ -294,6 +298,16 @@ def _compared(comparison: Comparison) -> str | None:
     return f"{comparison.subject.name} {comparison.operator} {said}"
 
 
+def _meant(missing: MissingKey) -> str:
+    """The key that is named most like the one that is missing."""
+    path = missing.path
+    if missing.near is None or path is None:
+        return ""
+    near = missing.near.path
+    name = near.name if near.domain == path.domain else near.qualified_name
+    return f" (nearest: {'' if near.kind == path.kind else f'{near.kind} '}{name}, on {missing.near.devices} of {missing.of})"
+
+
 def _missing_key(found: Finding, missing: MissingKey | None) -> tuple[str, str]:
     have, of, key = found.number("having"), found.number("of"), found.text("key")
     path = missing.path if missing is not None else None
@@ -301,11 +315,7 @@ def _missing_key(found: Finding, missing: MissingKey | None) -> tuple[str, str]:
         return f"attribute '{key}'", "no device publishes it" if not have else f"{of - have} of {of} devices don't publish it"
     if have:
         return f"{path.kind} '{key}'", f"{of - have} of {of} devices don't publish it"
-    meant = ""
-    if missing.near is not None:
-        near = missing.near.path
-        name = near.name if near.domain == path.domain else near.qualified_name
-        meant = f" (nearest: {'' if near.kind == path.kind else f'{near.kind} '}{name}, on {missing.near.devices} of {of})"
+    meant = _meant(missing)
     if missing.known_domain:
         return f"{path.kind} '{key}'", f"no device publishes it{meant}"
     what = "no device publishes anything" if path.kind == "attribute" else "no device publishes a capacity"
