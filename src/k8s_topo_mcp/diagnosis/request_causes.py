@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..dra.funnel import Funnel, StageKind, screened_in, slices_of
+from ..dra.funnel import Funnel, StageKind, screened, screened_in, slices_of
 from ..dra.pools import Pool
+from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
 from ..findings import finding
-from ..objects import ExactRequest, ObjectRef, ResourceClaim, ResourceSlice
+from ..objects import DeviceClass, ExactRequest, ObjectRef, ResourceClaim, ResourceSlice
+from ..view import derived
 from .ground import Ground, depth, locate
 from .missing_keys import unpublished
 from .nearest import failing_comparison, near_miss
 from .pool_counts import slice_counts
 from .remainders import capacity_left, taint_counts
-from .report import Alternative, Cause
+from .report import Alternative, Cause, NearMiss
 
 
 def alternatives_of(ground: Ground, funnels: Sequence[Funnel]) -> tuple[Alternative, ...]:
@@ -88,9 +90,29 @@ def _class_cause(ground: Ground, counted: Funnel, base: str) -> Cause:
     if stage is not None and stage.left:
         found = finding("NOT_ENOUGH_DEVICES", claim.ref, f"{base}.count", needed=counted.needed, present=stage.best)
         return ground.cause(found, counted)
-    about = problem.classes[request.class_name].ref
-    found = finding("CLASS_NO_MATCH", about, "spec.selectors", device_class=request.class_name, needed=counted.needed, matching=0)
-    return replace(ground.cause(found, counted), drivers=drivers)
+    device_class = problem.classes[request.class_name]
+    found = finding(
+        "CLASS_NO_MATCH",
+        device_class.ref,
+        "spec.selectors",
+        device_class=request.class_name,
+        needed=counted.needed,
+        matching=0,
+        expression=" && ".join(selector.expression or "" for selector in device_class.selectors),
+    )
+    return replace(ground.cause(found, counted), drivers=drivers, near=_near_the_class(ground, request, device_class))
+
+
+def _near_the_class(ground: Ground, request: ExactRequest, device_class: DeviceClass) -> NearMiss | None:
+    """What comes closest to the first selector of a class that no device passes: judged as if the request had the selectors."""
+    bare = derived(device_class, "without selectors", lambda: replace(device_class, selectors=()))
+    asked = derived(device_class, "its selectors", lambda: replace(request, selectors=device_class.selectors))
+    prepared = prepare(replace(ground.problem, classes={**ground.problem.classes, asked.class_name: bare}))
+    for index in range(len(asked.selectors)):
+        if not screened(prepared, ground.kinds, asked, index + 1):
+            comparison = failing_comparison(prepared, ground.kinds, asked, index)
+            return near_miss(*comparison) if comparison is not None else None
+    return None
 
 
 def pool_cause(ground: Ground, counted: Funnel, pool: Pool) -> Cause:

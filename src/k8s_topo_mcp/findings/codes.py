@@ -122,7 +122,7 @@ CODES: dict[str, CodeRow] = dict(
         # Devices
         _row("DRIVER_RUNS_NOWHERE", "unschedulable", "driver", "the DaemonSet of a driver that the pod needs runs on no node"),
         _row("NO_DEVICES", "unschedulable", "device_class", "no ResourceSlice offers any device on the node"),
-        _row("CLASS_NO_MATCH", "unschedulable", "device_class needed matching", "too few devices pass the class's selectors"),
+        _row("CLASS_NO_MATCH", "unschedulable", "device_class needed matching expression", "too few devices pass the class's selectors"),
         _row(
             "SELECTOR_NO_MATCH",
             "unschedulable",

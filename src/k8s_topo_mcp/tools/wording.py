@@ -16,6 +16,7 @@ from k8s_topo_mcp.diagnosis.report import (
     LookAlike,
     MissingKey,
     Narrowing,
+    NearMiss,
     Report,
     TaintCount,
 )
@@ -162,6 +163,10 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return f"a device of class {value('device_class')}", lack
         case "CLASS_NO_MATCH":
             offered = f"; published here: {fold(cause.drivers)}" if cause is not None and cause.drivers else ""
+            if cause is not None and cause.near is not None:
+                near = cause.near
+                asked = f"{short(near.subject)} {near.operator} {near.wanted}"
+                return f"a device of class {value('device_class')}", f"the class selects {asked}; {_published(near)}"
             return f"a device of class {value('device_class')}", f"no device passes the class's selectors{offered}"
         case "SELECTOR_NO_MATCH":
             return _selector(found, cause)
@@ -258,10 +263,14 @@ def _selector(found: Finding, cause: Cause | None) -> tuple[str, str]:
         return f"{devices} that {passes} {found.text('selector')}", lack
     if near is None:
         return f"{devices} that {passes} {found.text('selector')}", f"none of {found.number('before')} does"
+    return f"{devices} with {short(near.subject)} {near.operator} {near.wanted}", _published(near)
+
+
+def _published(near: NearMiss) -> str:
+    """What there is of what a selector compares."""
     best = f"{near.best} ({near.also})" if near.also else near.best
     extreme = {">": "largest", ">=": "largest", "<": "smallest", "<=": "smallest"}.get(near.operator)
-    have = f"the {extreme} here is {best}" if extreme else f"published here: {fold([text for text, _ in near.values])}"
-    return f"{devices} with {short(near.subject)} {near.operator} {near.wanted}", have
+    return f"the {extreme} here is {best}" if extreme else f"published here: {fold([text for text, _ in near.values])}"
 
 
 def _devices(found: Finding, cause: Cause | None, what: str = "") -> str:
