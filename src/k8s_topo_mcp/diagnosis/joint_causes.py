@@ -175,6 +175,10 @@ def _counters_cause(ground: Ground, requests: Sequence[Part]) -> Cause:
     counted = own[0]
     position, request = locate(claim, counted.name)
     field = claim.spec.path_of(position, request) if len(requests) == 1 else "spec.devices.requests"
+    if "PartitionableDevices" not in ground.problem.features:
+        # The allocator leaves out devices that draw on counters, and from 1.35 on the slices that state them.
+        off = replace(finding("FEATURE_OFF", claim.ref, field, feature="DRAPartitionableDevices"), only_refuses=True)
+        return ground.cause(off, counted)
     for entry in own:
         counters = counters_short(ground.prepared, ground.best[:NODES_EXAMINED], entry.request, entry.needed)
         if counters:

@@ -239,6 +239,8 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return "all devices", f"device {value('device')} breaks a constraint of the claim"
         case "TOO_MANY_RESULTS":
             return f"{value('asked')} devices in one claim", f"a claim can have {value('limit')}"
+        case "FEATURE_OFF" if found.only_refuses:
+            return "devices that draw on shared counters", f"the scheduler leaves them out, as feature {value('feature')} is off in it"
         case "FEATURE_OFF":
             return f"feature {value('feature')}", "it is off in this cluster"
         case "REQUEST_NOT_SUPPORTED" | "CAPACITY_NOT_REPRESENTABLE":
