@@ -398,3 +398,34 @@ def test_what_a_selector_asks_stands_in_the_first_line() -> None:
     unusual = f'device.attributes["{DRIVER}"].model.startsWith("bi")'
     text = answered(cluster(*items, *asking(request("r", 2, unusual)))).partition("\n")[0]
     assert "2 devices of class gpu that pass selectors[0] on one node" in text
+
+
+def test_a_device_that_alone_is_tainted_is_named_and_its_toleration_states_the_effect() -> None:
+    """Of a NoExecute taint only a toleration with that effect keeps the pod (pkg/controller/devicetainteviction)."""
+    devices = [gpu("a"), gpu("b", taints=[{"key": "hot", "value": "1", "effect": "NoExecute"}])]
+    view = cluster(*ONE, pool(devices), *asking(request("r", 2)))
+    assert "1 more free device (n1/b) would do but for taint hot=1:NoExecute" in answered(view)
+    change = next(trial.change for trial in explained(view).remedies if trial.change.text == "toleration for hot=1:NoExecute")
+    assert change.after == "{key: hot, operator: Exists, effect: NoExecute}"
+
+
+def test_where_the_scheduler_counts_nothing_partitions_are_left_out_because_a_feature_is_off() -> None:
+    view = cluster(*ONE, *partitioned(), *asking(request("r", 1, f'{OWN}.type == "half"')), gates={"DRAPartitionableDevices": False})
+    report = explained(view)
+    assert (report.verdict, code(report), value(report, "feature")) == ("blocked", "FEATURE_OFF", "DRAPartitionableDevices")
+
+
+def test_a_class_whose_selector_no_device_passes_is_compared_with_what_is_published() -> None:
+    other = device_class("h200", f'device.driver == "{DRIVER}" && {OWN}.model == "H200"')
+    view = cluster(*TWO, *both(model="H100"), other, *asking(request(of="h200")))
+    assert code(explained(view)) == "CLASS_NO_MATCH"
+    assert "the class selects model == H200; published here: H100" in answered(view)
+
+
+def test_a_guarded_key_that_no_device_publishes_is_named_with_the_one_that_was_meant() -> None:
+    guarded = f'has({OWN}.compute_mode) && {OWN}.compute_mode == "shared"'
+    view = cluster(*TWO, *both(computeMode="shared"), *asking(request("r", 1, guarded)))
+    report = explained(view)
+    assert code(report) == "SELECTOR_NO_MATCH"
+    assert helping(report)["compute_mode → computeMode"] == ("n1", "n2")
+    assert "it reads attribute 'compute_mode', and no device publishes that (nearest: computeMode, on 8 of 8)" in answered(view)
