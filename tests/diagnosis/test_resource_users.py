@@ -36,3 +36,10 @@ def test_a_pod_that_comes_back_on_its_node_is_no_holder(kind: str) -> None:
     taking["metadata"]["ownerReferences"] = [owner]
     report = explained(cluster(node("n1"), taking, pod("p", requests={"cpu": "4"})))
     assert (report.verdict, report.holders) == ("blocked", ())
+
+
+def test_where_the_end_of_no_pod_is_enough_cpu_has_no_holders() -> None:
+    taking = pod("a", on="n1", requests={"cpu": "6"})
+    waiting = pod("p", requests={"cpu": "4"}, nodeSelector={"zone": "x"})
+    report = explained(cluster(node("n1"), taking, waiting))
+    assert (report.verdict, report.holders) == ("blocked", ())

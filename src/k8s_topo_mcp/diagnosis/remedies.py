@@ -70,7 +70,8 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), tuple([entry.target for entry in free]))
     if plain:
         nearest = [entry.node for entry in nearest_nodes(closed)]
-        return (*run(_for_nodes(view, pod, cause, closed), subject), resource_users.holders(view, cause.finding, nearest))
+        helping, vain = run(_for_nodes(view, pod, cause, closed), subject)
+        return helping, vain, resource_users.holders(view, cause.finding, nearest, helping)
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
     if cause.finding.code in ("CLAIM_ALLOCATED_ELSEWHERE", "CLAIM_STUCK", "CLAIM_NEEDS_FEATURE"):

@@ -16,7 +16,7 @@ from ..view import ClusterView, Delete
 from ..view.indices import pods_on
 from .counted_devices import is_counted
 from .nearest import quantity_or_none
-from .report import Change, Holder
+from .report import Change, Holder, Trial
 
 ENDED_ONE_BY_ONE = 4
 """Pods whose end is tried."""
@@ -63,9 +63,14 @@ def ending_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> 
         yield Change(f"pod {name} ends{has}", user.pod.ref, "", "", "", (Delete(user.pod),), True, f"end or move pod {name}")
 
 
-def holders(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[Holder, ...]:
-    """These pods as holders; how many devices where the resource counts some."""
+def holders(view: ClusterView, found: Finding, nodes: Sequence[Node], helping: Sequence[Trial]) -> tuple[Holder, ...]:
+    """These pods as holders; how many devices where the resource counts some. Of CPU and the like every pod has some: they are holders only
+    where the end of one helps."""
     counted = is_counted(found)
+    if not counted and not any(
+        isinstance(edit.object, Pod) and isinstance(edit, Delete) for trial in helping for edit in trial.change.edits
+    ):
+        return ()
     return tuple(
         Holder(user.pod.ref, (user.pod.full_name,), int(user.amount.value) if counted else 0, user.pod.metadata.created, True)
         for user in users(view, found, nodes)
