@@ -11,7 +11,7 @@ from ..objects import DeviceId, ResourceSlice
 from ..view.indices import pools_held
 from . import room
 from .changes import Around
-from .holders import Held, holders_among
+from .holders import IN_THE_WAY, Held, holders_among
 from .report import Cause
 from .request_changes import find_constraint
 from .room import Room
@@ -57,6 +57,8 @@ def short_by(cause: Cause) -> int:
 def room_lacking(subject: Subject, around: Around, cause: Cause, held: Held) -> Room:
     """Where what lacks adds up, for the nodes where the smallest of these claims hold something."""
     code, request = cause.finding.code, around.request
+    if code not in IN_THE_WAY or not held.pairs:
+        return Room(0)
     groups = cause.groups
     needed, attribute = needed_devices(request), ""
     if code == "DEVICES_IN_USE":
