@@ -37,7 +37,13 @@ class User:
 def users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[User, ...]:
     """Pods on these nodes that have some of the resource: those that free enough by themselves, the smallest first, and of counted devices
     then the others, the largest first."""
-    asked = quantity_or_none(found.text("asked")) if found.code == "INSUFFICIENT_RESOURCE" else None
+    if found.code != "INSUFFICIENT_RESOURCE":
+        return ()
+    return view.memo(("users", found, tuple(nodes)), lambda: _users(view, found, nodes))
+
+
+def _users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[User, ...]:
+    asked = quantity_or_none(found.text("asked"))
     if asked is None:
         return ()
     resource, ranked = found.text("resource"), list[tuple[tuple[bool, Fraction], User]]()
