@@ -18,8 +18,8 @@ from .counted_devices import is_counted
 from .nearest import quantity_or_none
 from .report import Change, Holder, Trial
 
-ENDED_ONE_BY_ONE = 4
-"""Pods whose end is tried."""
+ENDED_ONE_BY_ONE, ENOUGH_ALONE = 4, 2
+"""Pods whose end is tried: with counted devices, and with what every pod has some of."""
 
 BOUND_TO_THE_NODE = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers that make the same pod on the same node again."""
@@ -63,7 +63,7 @@ def _users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[Us
 
 def ending_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> Iterator[Change]:
     """One of these pods ends."""
-    for user in users(view, found, nodes)[:ENDED_ONE_BY_ONE]:
+    for user in users(view, found, nodes)[: ENDED_ONE_BY_ONE if is_counted(found) else ENOUGH_ALONE]:
         name = user.pod.full_name
         has = "" if is_counted(found) else f" ({user.amount} {found.text('resource')})"
         yield Change(f"pod {name} ends{has}", user.pod.ref, "", "", "", (Delete(user.pod),), True, f"end or move pod {name}")
