@@ -10,6 +10,7 @@ from .clusters import (
     DRIVER,
     MOMENT,
     Item,
+    answered,
     asking,
     claim,
     cluster,
@@ -25,6 +26,7 @@ from .clusters import (
     request,
     vain,
 )
+from .layers.objects import quota
 
 HERE = (node("n1"), device_class(), pool(gpus(2)))
 FROM_TEMPLATE = {"resourceClaims": [{"name": "g", "resourceClaimTemplateName": "t"}]}
@@ -87,10 +89,18 @@ def test_a_template_that_does_not_exist_is_the_cause() -> None:
 
 
 def test_a_claim_that_is_being_deleted_is_waited_for() -> None:
-    gone = claim("c", deletionTimestamp=MOMENT, finalizers=["example.com/f"])
+    gone = claim("c", deletionTimestamp=MOMENT, finalizers=["resource.kubernetes.io/delete-protection"])
     report = explained(cluster(*HERE, gone, pod("p", ("c",))))
     assert report.verdict == "waits"
     assert code(report) == "CLAIM_BEING_DELETED"
+
+
+def test_a_claim_that_a_foreign_finalizer_keeps_is_not_waited_for_and_the_finalizer_is_named() -> None:
+    gone = claim("c", deletionTimestamp=MOMENT, finalizers=["resource.kubernetes.io/delete-protection", "example.com/f"])
+    view = cluster(*HERE, gone, pod("p", ("c",)))
+    report = explained(view)
+    assert (report.verdict, code(report)) == ("blocked", "CLAIM_BEING_DELETED")
+    assert "it is being deleted, and finalizer example.com/f keeps it" in answered(view)
 
 
 def test_a_generated_claim_of_another_pod_is_not_its_own() -> None:
@@ -164,3 +174,29 @@ def test_a_pod_that_fits_now_is_told_where() -> None:
     report = explained(cluster(*HERE, *asking()))
     assert report.verdict == "fits now"
     assert report.fits_on == ("n1",)
+
+
+def test_behind_a_claim_that_is_not_generated_its_template_is_tried() -> None:
+    many = {**TEMPLATE, "spec": {"spec": {"devices": {"requests": [request("r", 9)]}}}}
+    report = explained(cluster(*HERE, many, pod("p", **FROM_TEMPLATE)))
+    assert code(report) == "CLAIM_NOT_CREATED"
+    assert [(found.code, str(found.object), found.field) for found in report.behind] == [
+        ("NOT_ENOUGH_DEVICES", "ResourceClaimTemplate default/t", "spec.spec.devices.requests[0].exactly.count")
+    ]
+
+
+def test_a_quota_without_room_is_named_though_nobody_says_so() -> None:
+    devices = "gpu.deviceclass.resource.k8s.io/devices"
+    items = (*HERE, TEMPLATE, pod("p", **FROM_TEMPLATE))
+    full = explained(cluster(*items, quota("team", {devices: "4"}, {devices: "4"}), quota("pods", {"pods": "9"}, {"pods": "1"})))
+    assert (full.verdict, code(full)) == ("held before scheduling", "QUOTA_EXCEEDED")
+    assert full.cause is not None
+    assert str(full.cause.finding.object) == "ResourceQuota default/team"
+    assert code(explained(cluster(*items, quota("team", {devices: "4"}, {devices: "3"})))) == "CLAIM_NOT_CREATED"
+
+
+def test_of_a_generated_claim_that_is_gone_a_template_that_is_gone_too_is_the_cause() -> None:
+    status = {"phase": "Pending", "resourceClaimStatuses": [{"name": "g", "resourceClaimName": "p-g-x"}]}
+    waiting = pod("p", **FROM_TEMPLATE, status=status)
+    assert code(explained(cluster(*HERE, waiting))) == "TEMPLATE_MISSING"
+    assert code(explained(cluster(*HERE, TEMPLATE, waiting))) == "CLAIM_MISSING"

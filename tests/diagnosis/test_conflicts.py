@@ -54,6 +54,23 @@ def test_a_group_that_others_have_broken_into_is_a_matter_of_holders() -> None:
     assert {"count 2 → 1", "constraint removed", "releasing claim default/a (its pods are gone)"} <= set(helping(report))
 
 
+def test_free_devices_that_never_fit_do_not_hide_a_node_where_others_are_in_the_way() -> None:
+    """On n3 and n4 all share a value; n3 is full, on n4 two are free, and a third one is all that a claim holds there."""
+    larger = (node("n3"), node("n4"), *(pool(gpus(5, STD__numaNode=7), on) for on in ("n3", "n4")))
+    holders = (("full", range(5), "n3"), ("large", range(2), "n4"), ("small", range(2, 3), "n4"))
+    taken = [
+        item
+        for name, numbers, on in holders
+        for item in (held(name, [f"gpu-{number}" for number in numbers], on, name), pod(name, (name,), on=on))
+    ]
+    report = explained(cluster(*HERE, *larger, *taken, *asking(request("r", 3), constraints=[match(f"{STANDARD}/numaNode")])))
+    assert (report.verdict, code(report)) == ("blocked by holders", "DEVICES_IN_USE")
+    assert report.cause is not None
+    assert report.cause.groups is not None
+    assert (report.cause.groups.node, report.cause.groups.largest_free, report.cause.groups.largest_all) == ("n4", 2, 5)
+    assert next(text for text in helping(report) if text.startswith("releasing")) == "releasing default/small"
+
+
 def test_an_attribute_under_another_domain_is_found_as_a_look_alike() -> None:
     report = explained(cluster(*HERE, *asking(request("r", 2), constraints=[match(f"{DRIVER}/numaNode")])))
     assert code(report) == "CONSTRAINT_ATTRIBUTE_MISSING"
@@ -134,3 +151,16 @@ def test_claims_of_one_pod_compete_too_and_are_named() -> None:
     report = explained(cluster(*HERE, claim("c", request("a", 3)), claim("d", request("b", 3)), pod("p", ("c", "d"))))
     assert report.cause is not None
     assert report.cause.conflict == ("c: request a (3 × gpu)", "d: request b (3 × gpu)")
+
+
+def test_claims_whose_constraints_hold_alone_and_not_together_compete() -> None:
+    numa = [match(f"{STANDARD}/numaNode")]
+    made = (
+        claim("c", request("a", 2), constraints=numa),
+        claim("d", request("b", 1), constraints=numa),
+        claim("e", request("f", 2), constraints=numa),
+    )
+    report = explained(cluster(*HERE, *made, pod("p", ("c", "d", "e"))))
+    assert code(report) == "REQUESTS_COMPETE"
+    assert report.cause is not None
+    assert report.cause.finding.values["requests"] == ("a of c", "b of d", "f of e")

@@ -44,13 +44,6 @@ def test_a_full_node_comes_before_many_that_are_too_small() -> None:
     assert "held by    pod default/a (6 devices" in answered(view)
 
 
-def test_the_smallest_pod_that_frees_enough_by_itself_is_the_first_to_end() -> None:
-    pods = (using("large", 5, on="n1"), using("enough", 2, on="n1"), using("little", 1, on="n1"))
-    report = explained(cluster(counting("n1", 8, 8), *pods, using("p", 2)))
-    assert [holder.pods for holder in report.holders] == [("default/enough",), ("default/large",), ("default/little",)]
-    assert "pod default/little ends" not in helping(report)
-
-
 NAMED = f"DeviceClass gpu.example.com with extendedResourceName {DRIVERS_OWN}"
 SERVED = (node("n1"), device_class(DRIVER), pool(gpus(2)))
 
@@ -64,8 +57,3 @@ def test_a_resource_that_slices_could_serve_is_named_by_the_class_of_its_domain(
 
 def test_a_class_that_names_a_resource_serves_only_as_many_as_there_are() -> None:
     assert NAMED in vain(explained(cluster(*SERVED, pod("p", requests={DRIVERS_OWN: "3"}))))
-
-
-def test_cpu_has_no_holders() -> None:
-    report = explained(cluster(node("n1"), pod("a", on="n1", requests={"cpu": "6"}), pod("p", requests={"cpu": "4"})))
-    assert (report.verdict, report.holders) == ("blocked", ())

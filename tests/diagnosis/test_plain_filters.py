@@ -66,7 +66,12 @@ def test_too_little_cpu_names_the_most_that_is_free_and_a_node_more_helps() -> N
     assert code(report) == "INSUFFICIENT_RESOURCE"
     assert report.cause is not None
     assert report.cause.finding.text("free") == "5"
-    assert helping(report) == {"cpu 6 → 5": ("n2",), "more nodes of this shape": (TWIN,)}
+    assert helping(report) == {
+        "cpu 6 → 5": ("n2",),
+        "pod default/b ends (3 cpu)": ("n2",),
+        "pod default/a ends (4 cpu)": ("n1",),
+        "more nodes of this shape": (TWIN,),
+    }
 
 
 def test_more_cpu_than_a_whole_node_has_is_not_helped_by_more_such_nodes() -> None:

@@ -305,6 +305,17 @@ def test_counters_of_requests_together_name_the_requests() -> None:
     assert set(helping(report)) == {"request w removed", "request h removed"}
 
 
+def test_of_counters_the_claim_after_whose_end_the_most_is_left_is_released_first() -> None:
+    """Three cards have both halves in use, the fourth one of them."""
+    taken = [(card, half) for card in range(4) for half in ("low", "high") if (card, half) != (3, "high")]
+    holders = [item for card, half in taken for item in (held(f"h{card}{half}", [f"card-{card}-{half}"], "n1", f"h{card}{half}"),)]
+    users = [pod(f"h{card}{half}", (f"h{card}{half}",), on="n1") for card, half in taken]
+    asked = asking(request("r", 1, f'{OWN}.type == "whole"'))
+    report = explained(cluster(*ONE, *partitioned(cards=4), *holders, *users, *asked))
+    assert (report.verdict, code(report)) == ("blocked by holders", "COUNTERS_EXHAUSTED")
+    assert next(text for text in helping(report) if text.startswith("releasing")) == "releasing default/h3low"
+
+
 def shared(name: str, memory: str = "80Gi", **policy: Any) -> Item:
     more = {"requestPolicy": policy} if policy else {}
     return {"name": name, "allowMultipleAllocations": True, "capacity": {"memory": {"value": memory, **more}}}
@@ -319,6 +330,32 @@ def test_capacity_names_what_is_left_where_the_most_is() -> None:
     assert report.cause.capacity is not None
     assert (report.cause.capacity.left, report.cause.capacity.device) == ("40Gi", "n1/s1")
     assert {"memory 50Gi → 40Gi", "releasing claim default/h (pod default/q)"} <= set(helping(report))
+
+
+def sharing(name: str, amount: str, device: str) -> tuple[Item, Item]:
+    share = {"shareID": f"a1b2c3d4-0000-4000-8000-{name.encode().hex().zfill(12)[-12:]}", "consumedCapacity": {"memory": amount}}
+    return held(name, [device], "n1", name, **share), pod(name, (name,), on="n1")
+
+
+def test_of_shares_the_smallest_that_makes_room_is_released_first() -> None:
+    """On s0 a share as small would leave too little."""
+    pods = [
+        item for entry in (("h", "60Gi", "s0"), ("i", "10Gi", "s0"), ("j", "50Gi", "s1"), ("k", "10Gi", "s1")) for item in sharing(*entry)
+    ]
+    devices = pool([shared("s0"), shared("s1")])
+    report = explained(cluster(*ONE, devices, *pods, *asking(request("r", 1, capacity={"requests": {"memory": "30Gi"}}))))
+    assert (report.verdict, code(report)) == ("blocked by holders", "CAPACITY_SHORT")
+    assert [text for text in helping(report) if text.startswith("releasing")] == [f"releasing default/{name}" for name in "kjh"]
+    assert any("releasing default/i" in text for text in vain(report))
+
+
+def test_where_one_of_all_shared_devices_has_too_little_left_its_capacity_is_short() -> None:
+    pods = [item for entry in (("a", "60Gi", "s0"), ("b", "10Gi", "s1")) for item in sharing(*entry)]
+    asked = asking(request("r", None, capacity={"requests": {"memory": "30Gi"}}))
+    view = cluster(*ONE, pool([shared("s0"), shared("s1")]), *pods, *asked)
+    report = explained(view)
+    assert (report.verdict, code(report), value(report, "left")) == ("blocked by holders", "CAPACITY_SHORT", "20Gi")
+    assert "30Gi of memory on every device of a node; n1/s0 has 20Gi left" in answered(view)
 
 
 def test_capacity_that_is_rounded_up_offers_what_the_policy_grants() -> None:
@@ -361,3 +398,34 @@ def test_what_a_selector_asks_stands_in_the_first_line() -> None:
     unusual = f'device.attributes["{DRIVER}"].model.startsWith("bi")'
     text = answered(cluster(*items, *asking(request("r", 2, unusual)))).partition("\n")[0]
     assert "2 devices of class gpu that pass selectors[0] on one node" in text
+
+
+def test_a_device_that_alone_is_tainted_is_named_and_its_toleration_states_the_effect() -> None:
+    """Of a NoExecute taint only a toleration with that effect keeps the pod (pkg/controller/devicetainteviction)."""
+    devices = [gpu("a"), gpu("b", taints=[{"key": "hot", "value": "1", "effect": "NoExecute"}])]
+    view = cluster(*ONE, pool(devices), *asking(request("r", 2)))
+    assert "1 more free device (n1/b) would do but for taint hot=1:NoExecute" in answered(view)
+    change = next(trial.change for trial in explained(view).remedies if trial.change.text == "toleration for hot=1:NoExecute")
+    assert change.after == "{key: hot, operator: Exists, effect: NoExecute}"
+
+
+def test_where_the_scheduler_counts_nothing_partitions_are_left_out_because_a_feature_is_off() -> None:
+    view = cluster(*ONE, *partitioned(), *asking(request("r", 1, f'{OWN}.type == "half"')), gates={"DRAPartitionableDevices": False})
+    report = explained(view)
+    assert (report.verdict, code(report), value(report, "feature")) == ("blocked", "FEATURE_OFF", "DRAPartitionableDevices")
+
+
+def test_a_class_whose_selector_no_device_passes_is_compared_with_what_is_published() -> None:
+    other = device_class("h200", f'device.driver == "{DRIVER}" && {OWN}.model == "H200"')
+    view = cluster(*TWO, *both(model="H100"), other, *asking(request(of="h200")))
+    assert code(explained(view)) == "CLASS_NO_MATCH"
+    assert "the class selects model == H200; published here: H100" in answered(view)
+
+
+def test_a_guarded_key_that_no_device_publishes_is_named_with_the_one_that_was_meant() -> None:
+    guarded = f'has({OWN}.compute_mode) && {OWN}.compute_mode == "shared"'
+    view = cluster(*TWO, *both(computeMode="shared"), *asking(request("r", 1, guarded)))
+    report = explained(view)
+    assert code(report) == "SELECTOR_NO_MATCH"
+    assert helping(report)["compute_mode → computeMode"] == ("n1", "n2")
+    assert "it reads attribute 'compute_mode', and no device publishes that (nearest: computeMode, on 8 of 8)" in answered(view)

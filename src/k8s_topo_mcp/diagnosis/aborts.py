@@ -12,9 +12,9 @@ from ..dra.prepared import Prepared, prepare
 from ..dra.problem import AllocationProblem, TargetNode
 from ..findings import Finding, finding
 from ..objects import MAX_RESULTS, ExactRequest, ResourceClaim
+from .ground import locate
 from .missing_keys import missing_key
 from .report import Cause
-from .shortages import locate
 
 GATES = (
     ("subrequests", "DRAPrioritizedList"),

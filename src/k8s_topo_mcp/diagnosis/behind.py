@@ -9,17 +9,22 @@ from ..dra.allocation import allocate, node_groups
 from ..dra.outcome import Unallocatable
 from ..dra.problem import AllocationProblem
 from ..findings import Finding
-from ..objects import DeviceClass, DeviceRequest, ExactRequest, Pod, ResourceClaim, ResourceSlice
+from ..objects import DeviceClass, DeviceRequest, ExactRequest, ObjectRef, Pod, ResourceClaim, ResourceSlice
 from ..scheduling.placement import Placement, place
 from ..view import ClusterView
 from .cause import find_cause, nearest_nodes, reasons_against, refused
 from .classes import class_created, domain_of, stands_in
+from .ground import locate
+from .proposals import with_pod
 from .report import Cause
 from .request_changes import find_constraint
-from .shortages import device_cause, locate
+from .shortages import device_cause
 
 MOST = 4
 """Findings that are told."""
+
+MADE_BY_CONTROLLER = frozenset({"CLAIM_NOT_CREATED", "TEMPLATE_MISSING"})
+"""Causes of which the layer of claims speaks."""
 
 
 def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:
@@ -28,6 +33,8 @@ def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | Non
         return ()
     if cause.finding.code == "CLASS_MISSING":
         found = _behind_a_class(view, pod, cause.finding.text("device_class"))
+    elif cause.finding.code == "CLAIM_NOT_CREATED":
+        found = _behind_a_claim(view, pod)
     elif refused(placement, cause):
         found = _behind_filters(view, placement, cause)
     else:
@@ -58,6 +65,21 @@ def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Finding]
         here = {entry.driver for entry in view.all(ResourceSlice)} | {entry.name for entry in view.all(DeviceClass)}
         if cause.finding.code != "CLASS_NO_MATCH" or domain_of(name) in map(domain_of, here):
             yield cause.finding
+
+
+def _behind_a_claim(view: ClusterView, pod: Pod) -> Iterator[Finding]:
+    """What the pod meets once its claims are generated."""
+    edited, made = with_pod(view, pod, [])
+    cause = find_cause(edited, place(edited, made))
+    if cause is None or cause.finding.code in MADE_BY_CONTROLLER:
+        return
+    found, about = cause.finding, cause.finding.object
+    entry = next((entry for entry in pod.resource_claims if about is not None and made.claim_name_for(entry) == about.name), None)
+    if about is not None and about.kind == "ResourceClaim" and entry is not None and entry.template_name is not None:
+        # The claim is only imagined; what would have to change is its template.
+        template = ObjectRef("ResourceClaimTemplate", pod.namespace, entry.template_name)
+        found = replace(found, object=template, field=f"spec.{found.field}" if found.field else "")
+    yield found
 
 
 def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from ..dra.allocation import allocate
 from ..dra.inventory import Inventory
 from ..dra.outcome import Unallocatable
 from ..dra.prepared import pools_of, prepare
-from ..dra.problem import NOTHING_HELD, AllocationProblem, TargetNode
+from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
 from ..objects import ClaimSpec, ResourceClaim, ResourceSlice
 from .groups import attribute_of, kind_of
 
@@ -27,7 +27,7 @@ MOST_PARTS = 24
 class Part:
     """A request or constraint of a claim by its number, or a whole class of facts outside the claims."""
 
-    kind: Literal["holders", "taints", "counters", "constraint", "request"]
+    kind: Literal["holders", "shares", "taints", "counters", "constraint", "request"]
     claim: int = -1
     number: int = -1
 
@@ -50,8 +50,10 @@ def parts_of(problem: AllocationProblem, node: TargetNode) -> tuple[Part, ...]:
     pools = pools_of(prepare(problem), node)
     devices = [device for pool in pools for entry in pool.slices for device in entry.devices]
     found: list[Part] = []
-    if any(problem.in_use.names_in(pool.driver, pool.name) for pool in pools) or problem.in_use.shared:
+    if any(problem.in_use.names_in(pool.driver, pool.name) for pool in pools):
         found.append(Part("holders"))
+    if problem.in_use.shared:
+        found.append(Part("shares"))
     if any(device.taints for device in devices):
         found.append(Part("taints"))
     if any(device.consumes_counters for device in devices):
@@ -68,13 +70,20 @@ def without(problem: AllocationProblem, node: TargetNode, parts: frozenset[Part]
     kinds = {part.kind for part in parts}
     claims = tuple(_claim_without(claim, number, parts) for number, claim in enumerate(problem.claims))
     changed = replace(problem, claims=claims)
-    if "holders" in kinds:
-        changed = replace(changed, in_use=NOTHING_HELD)
+    if "holders" in kinds or "shares" in kinds:
+        changed = replace(changed, in_use=_in_use_without(problem.in_use, kinds))
     if "taints" in kinds:
         changed = replace(changed, features=changed.features - {"DeviceTaints"})
     if "counters" in kinds:
         changed = replace(changed, inventory=_uncounted(problem, node))
     return changed
+
+
+def _in_use_without(in_use: InUse, kinds: set[str]) -> InUse:
+    """What is held whole, or by shares, or neither."""
+    if "shares" not in kinds:
+        return InUse(shared=in_use.shared, capacity=in_use.capacity, holders=in_use.holders) if in_use.shared else NOTHING_HELD
+    return NOTHING_HELD if "holders" in kinds else replace(in_use, shared=frozenset(), capacity={})
 
 
 def _claim_without(claim: ResourceClaim, number: int, parts: frozenset[Part]) -> ResourceClaim:
@@ -110,7 +119,12 @@ def holds_on(problem: AllocationProblem, nodes: Sequence[TargetNode], parts: Seq
 def part_text(problem: AllocationProblem, part: Part) -> str:
     """A part by its path, short."""
     if part.claim < 0:
-        return {"holders": "devices that others hold", "taints": "device taints", "counters": "shared counters"}[part.kind]
+        return {
+            "holders": "devices that others hold",
+            "shares": "shares that others hold",
+            "taints": "device taints",
+            "counters": "shared counters",
+        }[part.kind]
     claim = problem.claims[part.claim]
     prefix = f"{claim.name}: " if len(problem.claims) > 1 else ""
     if part.kind == "constraint":

@@ -1,4 +1,4 @@
-"""Devices that nodes only count, by a device plugin (nvidia.com/gpu): which pods have them, and how many a node has but doesn't offer.
+"""Devices that nodes only count, by a device plugin (nvidia.com/gpu): how many a node has but doesn't offer, and which class would do.
 
 Source: k8s.io/kubernetes pkg/kubelet/cm/devicemanager/manager.go, GetCapacity: a node's capacity has every device of a plugin, its
 allocatable those that the plugin takes for healthy.
@@ -6,21 +6,16 @@ allocatable those that the plugin takes for healthy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ..findings import Finding
-from ..objects import DeviceClass, Node, Pod
-from ..scheduling.node_info import occupied
-from ..view import ClusterView, Delete, Replace
-from ..view.indices import pods_on
+from ..objects import DeviceClass, Node
+from ..view import ClusterView, Replace
 from .classes import alike, domain_of, drivers_named
 from .evidence import Withheld
 from .nearest import quantity_or_none
-from .report import Change, Holder
-
-ENDED_ONE_BY_ONE = 4
-"""Pods whose end is tried."""
+from .report import Change
 
 CLASSES_TRIED = 2
 """Classes that are given the name of a resource, one by one."""
@@ -85,32 +80,3 @@ def mapping_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
         how = f"set spec.extendedResourceName of DeviceClass {entry.name}: devices of its slices then count as {resource}"
         text = f"DeviceClass {entry.name} with extendedResourceName {resource}"
         yield Change(text, entry.ref, "spec.extendedResourceName", "", resource, edits, True, how)
-
-
-def users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[tuple[Pod, Node, int], ...]:
-    """Pods on these nodes that have some, each with how many: first those that free enough by themselves, the fewest devices first."""
-    if found.code != "INSUFFICIENT_RESOURCE" or not is_counted(found):
-        return ()
-    resource, asked = found.text("resource"), quantity_or_none(found.text("asked"))
-    if asked is None:
-        return ()
-    ranked: list[tuple[tuple[bool, int], tuple[Pod, Node, int]]] = []
-    for node in nodes:
-        own = {pod: int(amount.value) for pod in pods_on(view, node.name) if (amount := occupied(pod, view.release).get(resource))}
-        offered = node.allocatable.get(resource)
-        free = (int(offered.value) if offered is not None else 0) - sum(own.values())
-        for pod, amount in own.items():
-            alone = free + amount >= asked.value
-            ranked.append(((not alone, amount if alone else -amount), (pod, node, amount)))
-    return tuple(entry for _, entry in sorted(ranked, key=lambda pair: pair[0]))
-
-
-def ending_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> Iterator[Change]:
-    """One of these pods ends."""
-    for pod, _, _ in users(view, found, nodes)[:ENDED_ONE_BY_ONE]:
-        yield Change(f"pod {pod.full_name} ends", pod.ref, "", "", "", (Delete(pod),), True, f"end or move pod {pod.full_name}")
-
-
-def holders(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[Holder, ...]:
-    """These pods as holders."""
-    return tuple(Holder(pod.ref, (pod.full_name,), amount, pod.metadata.created, True) for pod, _, amount in users(view, found, nodes))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
 from typing import TypeAlias
@@ -14,28 +14,22 @@ from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
-from ..objects import Consumer, DeviceId, ObjectRef, Pod, ResourceClaim, ResourceSlice
+from ..objects import Consumer, DeviceId, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView, derived
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
-from .report import Change, Holder
+from .report import Holder
+from .room import Room
 
 Pair: TypeAlias = tuple[Holder, ResourceClaim]
 
-ENDED = "end or move the pods that use it"
-MAX_HOLDER_SETS = 8
-"""Claims whose release is tried one by one."""
-
 SMALL_TRIED = 4
-"""Of these the smallest that may free enough by themselves."""
+"""Claims that may free enough by themselves and come first."""
+
+SMALL_LOOKED_AT = 256
+"""Of so many of the smallest it is worked out whether they free enough by themselves."""
 
 MAX_TOGETHER, MAX_POOLS = 4, 2
 """Claims of one node that are released together, and on how many nodes that is tried."""
-
-NAMED = 3
-"""Claims that a release of many names."""
-
-TOLD = 64
-"""Claims of a change that are listed with it."""
 
 IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"})
 """Causes in which holders may be what keeps the pod."""
@@ -150,31 +144,28 @@ class Held:
         """Those whose pods are gone first, since nobody misses them; then by devices."""
         return tuple(sorted(self.pairs, key=lambda pair: pair[0].alive))
 
-    def in_order(self, short_by: int) -> tuple[Pair, ...]:
-        """Those whose pods are gone, then a few that may free the `short_by` devices that lack by themselves, the smallest first, then the
-        largest. That pools are alike is taken for granted: then what more of one is held than of the emptiest isn't free there."""
-        known = self._in_order.get(short_by)
-        if known is None:
-            dead, alive = self.expendable[: len(self.dead)], self.expendable[len(self.dead) :]
-            fewest = min(self._held_of.values(), default=0)
-            enough = [
-                pair for pair in alive if any(pair[0].devices - (self._held_of[pool] - fewest) >= short_by for pool in _pools_of(pair[1]))
-            ]
-            small = sorted(enough, key=lambda pair: pair[0].devices)[:SMALL_TRIED]
-            chosen = {id(pair) for pair in small}
-            known = self._in_order[short_by] = (*dead, *small, *(pair for pair in alive if id(pair) not in chosen))
-        return known
-
-    _in_order: dict[int, tuple[Pair, ...]] = field(default_factory=dict[int, tuple[Pair, ...]])
-
     @cached_property
-    def _held_of(self) -> Counter[PoolKey]:
-        """How many such devices are held of each pool."""
-        found: Counter[PoolKey] = Counter()
-        for holder, claim in self.pairs:
-            for pool in _pools_of(claim):
-                found[pool] += holder.devices
-        return found
+    def smallest(self) -> tuple[ResourceClaim, ...]:
+        """Those that hold the fewest devices and whose pods live."""
+        alive = sorted(self.expendable[len(self.dead) :], key=lambda pair: pair[0].devices)
+        return tuple(claim for _, claim in alive[:SMALL_LOOKED_AT])
+
+    def in_order(self, room: Room) -> tuple[Pair, ...]:
+        """Those whose pods are gone, then a few that may free enough by themselves, the smallest first, then the others: of counters
+        those after which the most is left, else the largest."""
+        known = self._in_order.get(id(room))
+        if known is None or known[0] is not room:
+            dead, alive = self.expendable[: len(self.dead)], self.expendable[len(self.dead) :]
+            ranks = {id(pair): room.rank(pair[0].claim) for pair in alive}
+            enough = sorted((pair for pair in alive if ranks[id(pair)][0] < 2), key=lambda pair: ranks[id(pair)])[:SMALL_TRIED]
+            chosen = {id(pair) for pair in enough}
+            rest = [pair for pair in alive if id(pair) not in chosen]
+            if room.divided:
+                rest.sort(key=lambda pair: ranks[id(pair)][2])
+            known = self._in_order[id(room)] = (room, (*dead, *enough, *rest))
+        return known[1]
+
+    _in_order: dict[int, tuple[Room, tuple[Pair, ...]]] = field(default_factory=dict[int, "tuple[Room, tuple[Pair, ...]]"])
 
     @cached_property
     def holders(self) -> tuple[Holder, ...]:
@@ -225,80 +216,6 @@ def _enough(members: Sequence[Pair], short_by: int) -> tuple[Pair, ...]:
     return ()
 
 
-def holder_changes(code: str, held: Held, short_by: int) -> Iterator[Change]:
-    """Take the allocation from holders: each alone where they are in the way, the fewest of one node that hold the `short_by` devices that
-    lack at least, and all together."""
-    if not held.pairs:
-        return
-    alone = code in IN_THE_WAY
-    largest = held.pairs[0][0]
-    if alone:
-        ordered = held.in_order(short_by) if code == "DEVICES_IN_USE" else held.expendable
-        for holder, claim in ordered[:MAX_HOLDER_SETS]:
-            yield _release(holder, (claim,), f"releasing {_who(holder)}")
-        if 1 < len(held.dead) < len(held.pairs):
-            yield replace(_release(largest, held.dead, f"releasing the {len(held.dead)} claims whose pods are gone"), abandoned=True)
-        for chosen in held.sets(short_by):
-            names = ", ".join(f"{holder.claim.namespace}/{holder.claim.name}" for holder, _ in chosen)
-            yield _release(chosen[0][0], tuple(claim for _, claim in chosen), f"releasing claims {names}")
-    if len(held.pairs) == 1 and not alone:
-        yield _release(largest, held.claims, f"releasing {_who(largest)}")
-    elif len(held.pairs) > 1:
-        text = f"releasing all {len(held.pairs)} claims that hold such devices ({_some(held.pairs)})"
-        yield _release(largest, held.claims, text)
-
-
 def _consumer(entry: Consumer) -> str:
     """What a claim is reserved for, where it is no pod."""
     return f"{entry.resource}{f'.{entry.api_group}' if entry.api_group else ''} {entry.name}"
-
-
-def _who(holder: Holder) -> str:
-    claim = f"{holder.claim.namespace}/{holder.claim.name}"
-    if not holder.alive:
-        return f"claim {claim} (its pods are gone)"
-    if holder.others and not holder.pods:
-        return f"claim {claim} (reserved for {holder.others[0]}, no pod of it lives)"
-    if holder.pods == (claim,):
-        return claim
-    return f"claim {claim}" + (f" (pod {holder.pods[0]})" if holder.pods else "")
-
-
-def _some(held: Sequence[Pair]) -> str:
-    """The claims by name, the first few of them."""
-    names = [f"{holder.claim.namespace}/{holder.claim.name}" for holder, _ in held[:NAMED]]
-    rest = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
-    return f"{', '.join(names)}{rest}"
-
-
-def _release(holder: Holder, claims: tuple[ResourceClaim, ...], text: str) -> Change:
-    alone = len(claims) == 1
-    dead = alone and not holder.alive
-    how = f"delete ResourceClaim {holder.claim.namespace}/{holder.claim.name}: no pod uses it" if dead else ENDED
-    if alone and holder.others and not holder.pods:
-        how = f"status.reservedFor still has {holder.others[0]}: who put it there has to take it out, then the claim is freed"
-    about = holder.claim if alone else None
-    return Change(
-        text,
-        about,
-        "status.allocation",
-        "allocated",
-        "",
-        (),
-        True,
-        how,
-        releases=claims,
-        objects=() if alone else _refs(claims),
-        abandoned=dead,
-    )
-
-
-def _refs(claims: Sequence[ResourceClaim]) -> tuple[ObjectRef, ...]:
-    """The first of them by name: a change of thousands isn't told one by one."""
-    return tuple(claim.ref for claim in claims[:TOLD])
-
-
-def all_released(claims: tuple[ResourceClaim, ...]) -> Change:
-    """Without any allocation in the cluster."""
-    text = f"releasing every allocated claim ({len(claims):,})"
-    return Change(text, None, "status.allocation", "allocated", "", (), True, ENDED, releases=claims, objects=_refs(claims))

@@ -45,6 +45,17 @@ def missing_key(
     return MissingKey(path, having, devices, known, _names(counted, path.kind, path.domain), near)
 
 
+def unpublished(prepared: Prepared, expression: str, nodes: Sequence[TargetNode], request: ExactRequest, index: int) -> MissingKey | None:
+    """What a selector that no device passes, and that raises no error, reads although no device publishes it: has() is false then. Where
+    others of its keys are published, only one that is nearly named like another."""
+    program = compile_selector(expression, prepared.environment)
+    paths = () if isinstance(program, CompileError) else tuple(program.reads.paths)
+    found = [missing_key(prepared, expression, path.name, nodes, request, index) for path in paths]
+    lacking = [entry for entry in found if entry.path is not None and not entry.having]
+    meant = next((entry for entry in lacking if entry.near is not None), None)
+    return meant or (lacking[0] if lacking and len(lacking) == len(found) else None)
+
+
 def _alike(prepared: Prepared, nodes: Sequence[TargetNode], request: ExactRequest, index: int | None) -> Counter[Keys]:
     """How many devices publish values of the same names."""
     found: Counter[Keys] = Counter()

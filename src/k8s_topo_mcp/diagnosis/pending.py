@@ -12,7 +12,7 @@ from ..scheduling.placement import Placement, place
 from ..scheduling.sentence import Sentences, predict
 from ..view import ClusterView
 from ..view.indices import events_of
-from .behind import behind
+from .behind import MADE_BY_CONTROLLER, behind
 from .cause import find_cause
 from .cross_check import check
 from .evidence import Advice, Held
@@ -58,7 +58,10 @@ WAITING = frozenset({"CLAIM_NOT_CREATED", "CLAIM_BEING_DELETED", "POOL_INCOMPLET
 
 
 def waits(cause: Cause) -> bool:
-    """Whether a component is about to remove the cause: not so where what a driver published contradicts itself."""
+    """Whether a component is about to remove the cause: not so where what a driver published contradicts itself, or where a claim is kept
+    by somebody's finalizer."""
+    if cause.finding.code == "CLAIM_BEING_DELETED" and cause.finding.text("finalizers"):
+        return False
     return cause.finding.code in WAITING and not (cause.pool is not None and slice_counts(cause.pool))
 
 
@@ -86,7 +89,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
     held, later = _holding(view, pod, placement, cause)
     shown = cause
     if held is not None:
-        waiting = () if cause is None or cause.finding.code in (*_MADE_BY_CONTROLLER, held.finding.code) else (cause.finding,)
+        waiting = () if cause is None or cause.finding.code in (*MADE_BY_CONTROLLER, held.finding.code) else (cause.finding,)
         further = (*later, *waiting, *further)
         empty = Cause(held.finding, len(placement.opened), len(placement.nodes))
         shown = replace(empty if cause is None else cause, finding=held.finding, evidence=held.evidence)
@@ -162,10 +165,7 @@ def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | N
     return (found[0] if found else None), later
 
 
-_MADE_BY_CONTROLLER = frozenset({"CLAIM_NOT_CREATED", "TEMPLATE_MISSING"})
-"""Causes of which the layer of claims speaks."""
-
-_KEEPS_VERDICT = _MADE_BY_CONTROLLER | drivers.LACKING | {"INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
+_KEEPS_VERDICT = MADE_BY_CONTROLLER | drivers.LACKING | {"INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
 """Findings of layers that stand beside what the filters found: the verdict is that of the filters."""
 
 

@@ -15,11 +15,12 @@ from ..scheduling.taint_toleration import BLOCKING, tolerated
 from ..view import ClusterView, Delete, Edit, Replace
 from ..view.indices import pods_on
 from .changes import pod_apply
-from .counted_devices import ending_changes, healthy_changes, mapping_changes
+from .counted_devices import healthy_changes, mapping_changes
 from .fields import below, flow
 from .nearest import quantity_or_none
 from .node_changes import CONDITION_TAINTS, UNSCHEDULABLE_TAINT, condition_changes, cordon_changes
 from .report import Change
+from .resource_users import ending_changes
 from .volume_changes import volume_changes
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

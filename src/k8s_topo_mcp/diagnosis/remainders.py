@@ -140,12 +140,16 @@ def taint_counts(
 ) -> tuple[TaintCount, ...]:
     """Taints that keep free matching devices away, the commonest first, each with the rule that adds it."""
     counts: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], list[str]] = {}
     for entry in screened(prepared, nodes, request):
         taint = None if entry.held else blocking_taint(entry.device.taints, request.tolerations, prepared.problem.minor)
         if taint is not None:
             rule = next((rule.name for rule in rules if rule.taint == taint and _names(rule, entry)), "")
-            counts[(str(taint), rule)] += 1
-    return tuple(TaintCount(taint, count, rule) for (taint, rule), count in counts.most_common())
+            key = (str(taint), rule)
+            counts[key] += 1
+            if counts[key] <= SHOWN:
+                examples.setdefault(key, []).append(f"{entry.pool.name}/{entry.device.name}")
+    return tuple(TaintCount(key[0], count, key[1], tuple(examples[key])) for key, count in counts.most_common())
 
 
 def _names(rule: DeviceTaintRule, entry: Screened) -> bool:

@@ -8,26 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 
-from ..dra.funnel import screened_in
-from ..dra.pools import Pool
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
-from ..objects import DeviceId, DeviceTaintRule, Node, Pod, ResourceClaim, ResourceSlice
-from ..releases import NEWEST, release
+from ..objects import Node, Pod, ResourceClaim
 from ..scheduling.dynamic_resources import problem_of
 from ..scheduling.placement import NodePlacement, Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
-from . import counted_devices, node_changes, pod_changes, request_changes, selector_changes, volume_changes
+from . import node_changes, pod_changes, request_changes, resource_users, volume_changes
 from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
-from .holders import IN_THE_WAY, Held, all_released, holder_changes, holders_among
+from .claim_changes import for_the_claim
+from .ground import locate
+from .holders import IN_THE_WAY, Held
 from .node_changes import MORE_LIKE, PASSING
-from .pool_counts import published_whole
+from .release_changes import all_released, holder_changes
 from .report import Cause, Change, Holder, Trial
-from .shortages import locate
+from .takers import room_lacking, short_by, takers
 from .trials import Subject, fitting
 
 RELEASES = frozenset({"RELEASE_MISSES", "ORDER_DEPENDENT", "SCHEDULER_CRASH"})
@@ -72,7 +70,8 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), tuple([entry.target for entry in free]))
     if plain:
         nearest = [entry.node for entry in nearest_nodes(closed)]
-        return (*run(_for_nodes(view, pod, cause, closed), subject), counted_devices.holders(view, cause.finding, nearest))
+        helping, vain = run(_for_nodes(view, pod, cause, closed), subject)
+        return helping, vain, resource_users.holders(view, cause.finding, nearest, helping)
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
     if cause.finding.code in ("CLAIM_ALLOCATED_ELSEWHERE", "CLAIM_STUCK", "CLAIM_NEEDS_FEATURE"):
@@ -134,7 +133,7 @@ def propose(
     around = around_of(subject, problem, cause)
     if around is None:
         return [], ()
-    proposed = list(_for_the_claim(around, cause) if _editable(subject, around.claim) else _for_a_resource(subject, around))
+    proposed = list(for_the_claim(around, cause) if _editable(subject, around.claim) else _for_a_resource(subject, around))
     code = cause.finding.code
     if code in RELEASES or (cause.finding.status == "error" and code != "ALL_POOL_UNUSABLE"):
         return proposed, ()
@@ -142,50 +141,14 @@ def propose(
     claims = allocated_claims(subject.view)
     held = Held()
     if code in IN_THE_WAY or len(claims) <= FEW_CLAIMS:
-        held = _holders(subject, around, code)
-        proposed += holder_changes(code, held, _short_by(cause))
+        held = takers(subject, around, code)
+        proposed += holder_changes(code, held, room_lacking(subject, around, cause, held), short_by(cause))
     else:
         proposed.append(subject.view.memo("all released", lambda: all_released(claims)))
     proposed.sort(key=lambda change: not change.abandoned)
     proposed += node_changes.more_nodes(subject.view, (*subject.nodes, *also), problem=problem)
     in_the_way = code in IN_THE_WAY
     return proposed, held.holders if in_the_way else ()
-
-
-def _holders(subject: Subject, around: Around, code: str) -> Held:
-    """Who is in the way; found once for all pods that ask for the same on the same nodes."""
-    request, counters = around.request, code == "COUNTERS_EXHAUSTED"
-    asked = (counters, around.prepared.problem.classes.get(request.class_name), request.selectors, around.prepared.environment)
-    wanted = _drawing if counters else _passing
-    return subject.view.memo(
-        ("holders", asked, subject.nodes),
-        lambda: holders_among(subject.view, around.prepared, around.nodes, asked, partial(wanted, around)),
-    )
-
-
-def _drawing(around: Around, pool: Pool, entry: ResourceSlice) -> Iterator[DeviceId]:
-    """Devices of a slice that others hold and that draw from counters."""
-    in_use = around.prepared.problem.in_use
-    for device in entry.devices:
-        own = DeviceId(pool.driver, pool.name, device.name)
-        if device.consumes_counters and (own in in_use.devices or own in in_use.shared):
-            yield own
-
-
-def _passing(around: Around, pool: Pool, entry: ResourceSlice) -> Iterator[DeviceId]:
-    """Devices of a slice that others hold and that the request could use."""
-    in_use = around.prepared.problem.in_use
-    for found in screened_in(around.prepared, ((pool, entry),), around.request):
-        if found.held or (in_use.shared and found.id in in_use.shared):
-            yield found.id
-
-
-def _short_by(cause: Cause) -> int:
-    """How many devices have to be freed at least."""
-    if cause.finding.code != "DEVICES_IN_USE":
-        return 1
-    free = cause.groups.largest_free if cause.groups is not None else cause.finding.number("free")
-    return max(1, cause.finding.number("needed") - free)
 
 
 def run(proposed: Iterable[Change], subject: Subject) -> tuple[tuple[Trial, ...], tuple[Trial, ...]]:
@@ -307,122 +270,3 @@ def _for_a_resource(subject: Subject, around: Around) -> Iterator[Change]:
             if "/" in resource and amount.value and isinstance(amount.value, int):
                 for count in dict.fromkeys((amount.value - 1, amount.value // 2, 1)):
                     yield from pod_changes.resource_changes(subject.pod, resource, str(count))
-
-
-def _for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
-    """Changes of the claim that the cause names."""
-    found = cause.finding
-    match found.code:
-        case "CONSTRAINT_UNSATISFIABLE" | "CONSTRAINT_ATTRIBUTE_MISSING":
-            index = request_changes.find_constraint(around.claim, found.field)
-            if cause.groups is not None and len(cause.groups.requests) == 1:
-                yield from request_changes.fewer(around, cause.groups.largest_free)
-            if index is not None:
-                yield from request_changes.constraint_changes(around, index, cause.look_alike)
-            if cause.conflict:
-                yield from _for_a_conflict(around, cause)
-        case "SELECTOR_NO_MATCH":
-            index = _selector_index(cause)
-            if cause.comparison is not None and cause.near is not None:
-                yield from selector_changes.literal_changes(around, index, cause.comparison, cause.near)
-            yield from request_changes.fewer(around, found.number("matching"))
-            yield around.selector(index, None, f"selectors[{index}] removed", False)
-        case "CEL_KEY_MISSING":
-            yield from _for_a_key(around, cause)
-        case "CEL_ERROR" | "CEL_COMPILE_ERROR":
-            if not found.text("selector").startswith("selectors["):
-                return
-            index = _selector_index(cause)
-            if found.object is not None and found.object.kind == "ResourceClaim":
-                yield around.selector(index, None, f"selectors[{index}] removed", False)
-            else:
-                device_class = around.prepared.problem.classes[around.request.class_name]
-                yield from selector_changes.class_selector_changes(device_class, index)
-        case "CLASS_MISSING":
-            yield from request_changes.class_changes(around, keeps=True)
-        case "CLASS_NO_MATCH":
-            yield from request_changes.class_changes(around, keeps=False)
-        case "NOT_ENOUGH_DEVICES":
-            yield from request_changes.fewer(around, found.number("present"))
-        case "DEVICES_TAINTED":
-            taints = tuple(dict.fromkeys(entry.taint for entry in cause.taints))
-            yield from request_changes.toleration_changes(around, taints or (found.text("taint"),))
-            rules = {rule.name: rule for rule in around.view.all(DeviceTaintRule)}
-            yield from node_changes.rule_changes([rules[name] for name in dict.fromkeys(entry.rule for entry in cause.taints) if name])
-            yield from request_changes.fewer(around, found.number("usable"))
-        case "DEVICES_IN_USE":
-            single = cause.groups is None or len(cause.groups.requests) == 1
-            free = cause.groups.largest_free if cause.groups is not None else found.number("free")
-            if single:
-                yield from request_changes.fewer(around, free)
-            index = request_changes.find_constraint(around.claim, found.field)
-            if index is not None:
-                yield from request_changes.constraint_changes(around, index)
-        case "COUNTERS_EXHAUSTED":
-            yield from request_changes.one_less(around)
-            yield from request_changes.alternative_changes(around)
-        case "CAPACITY_SHORT":
-            if cause.capacity is not None:
-                yield from request_changes.capacity_changes(around, cause.capacity)
-            yield from request_changes.one_less(around)
-        case "CAPACITY_MISSING" | "CAPACITY_NOT_REPRESENTABLE":
-            yield from request_changes.capacity_removed(around)
-        case "REQUESTS_COMPETE":
-            yield from request_changes.one_less(around)
-            yield from _for_a_conflict(around, cause)
-        case "ALL_CONSTRAINT":
-            yield from request_changes.order_changes(around)
-            for index in range(len(around.claim.spec.constraints)):
-                yield from request_changes.constraint_changes(around, index)
-            yield from request_changes.exact_changes(around, 1)
-        case "ALL_POOL_UNUSABLE":
-            yield from request_changes.exact_changes(around, 1)
-        case "TOO_MANY_RESULTS":
-            yield from request_changes.limit_changes(around)
-            if cause.funnel is not None and len(around.claim.spec.requests) == 1:
-                yield from request_changes.fewer(around, cause.funnel.stages[-1].best)
-        case "POOL_INCOMPLETE":
-            if cause.pool is not None:
-                yield from published_whole(cause.pool)
-        case "FEATURE_OFF":
-            yield from request_changes.plain_requests(around)
-        case "RELEASE_MISSES" | "ORDER_DEPENDENT" | "SCHEDULER_CRASH":
-            yield from _for_a_release(around)
-        case _:
-            return
-
-
-def _selector_index(cause: Cause) -> int:
-    return int(cause.finding.text("selector").removeprefix("selectors[").rstrip("]"))
-
-
-def _for_a_key(around: Around, cause: Cause) -> Iterator[Change]:
-    """A selector reads an attribute that a device lacks."""
-    found = cause.finding
-    index = _selector_index(cause)
-    if found.object is not None and found.object.kind == "DeviceClass":
-        device_class = around.prepared.problem.classes[around.request.class_name]
-        yield from selector_changes.class_selector_changes(device_class, index)
-        return
-    yield from selector_changes.key_changes(around, index, cause.missing)
-
-
-def _for_a_conflict(around: Around, cause: Cause) -> Iterator[Change]:
-    """Parts that can't hold together: each constraint and each request is left out in turn."""
-    if cause.finding.code == "REQUESTS_COMPETE":
-        for index in range(len(around.claim.spec.constraints)):
-            yield next(request_changes.constraint_changes(around, index))
-    yield from request_changes.alternative_changes(around)
-
-
-def _for_a_release(around: Around) -> Iterator[Change]:
-    """Another release; and asking less, which may go around the defect."""
-    newest = release(NEWEST)
-    if around.view.release.minor < NEWEST:
-        own = str(around.view.release)
-        how = f"upgrade the control plane to {newest} (judged with its default gates)"
-        yield Change(f"Kubernetes {own} → {newest}", None, "", own, str(newest), (), True, how, release=newest)
-    yield from request_changes.exact_changes(around, 1)
-    for index in range(len(around.claim.spec.constraints)):
-        yield next(request_changes.constraint_changes(around, index))
-    yield from request_changes.one_less(around)

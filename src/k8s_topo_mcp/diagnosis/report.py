@@ -131,11 +131,13 @@ class CapacityLeft:
 
 @dataclass(frozen=True, slots=True)
 class TaintCount:
-    """A device taint that isn't tolerated, on how many free devices; `rule`: the DeviceTaintRule that adds it, else a slice does."""
+    """A device taint that isn't tolerated, on how many free devices; `rule`: the DeviceTaintRule that adds it, else a slice does;
+    `examples`: the first of the devices as POOL/DEVICE."""
 
     taint: str
     devices: int
     rule: str = ""
+    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,17 @@ def key_changes(around: Around, index: int, missing: MissingKey | None) -> Itera
     yield around.selector(index, None, f"selectors[{index}] removed", False)
 
 
+def name_changes(around: Around, index: int, missing: MissingKey) -> Iterator[Change]:
+    """A selector that reads a key no device has, with the name that was likely meant."""
+    program = around.program(index)
+    if program is None or missing.path is None or missing.near is None:
+        return
+    renamed, text = _renamed(program.expression, missing.path, missing.near.path)
+    change = around.selector(index, renamed, text, True)
+    yield change
+    yield from _with_another_value(around, index, change)
+
+
 def _renamed(expression: str, path: Path, near: Path) -> tuple[str, str]:
     """(the expression that reads the other path wherever it read this one, that in words)."""
     changed = _pattern(path).sub(lambda found: f"device.{_field(near)}[{found[1]}{near.domain}{found[1]}].{near.name}", expression)

@@ -111,7 +111,11 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
 
 
 def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
-    """The nodes that alone can change: those whose cordon or taints are taken away, where no spread counts nodes by their taints."""
+    """The nodes that alone can change: those whose cordon or taints are taken away, where no spread counts nodes by their taints; or that
+    of a pod that ends."""
+    ended = _node_of_the_ended(subject, change)
+    if ended is not None:
+        return (ended,)
     edited = tuple(edit.object for edit in change.edits if isinstance(edit, Replace))
     nodes = tuple(item for item in edited if isinstance(item, Node))
     if subject.pod is None or subject.pod.topology_spread or not nodes or len(nodes) < len(change.edits) or change.releases:
@@ -119,6 +123,19 @@ def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
     before = [subject.view.current(node) for node in nodes]
     same = all(old is not None and old.metadata is new.metadata for old, new in zip(before, nodes, strict=True))
     return nodes if same and change.release is None else None
+
+
+def _node_of_the_ended(subject: Subject, change: Change) -> Node | None:
+    """The node of the one pod whose end is the whole change, where neither pod's rules look beyond it: None if that isn't so."""
+    if subject.pod is None or change.releases or change.release is not None or len(change.edits) != 1:
+        return None
+    edit, pod = change.edits[0], subject.pod
+    gone = edit.object
+    if not isinstance(edit, Delete) or not isinstance(gone, Pod) or not gone.node_name:
+        return None
+    if pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required or gone.affinity.anti.required:
+        return None
+    return None if pod.volumes and gone.volumes else subject.view.get(Node, gone.node_name)
 
 
 def _added(subject: Subject, problem: AllocationProblem, change: Change, added: Sequence[ApiObject]) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ CODES: dict[str, CodeRow] = dict(
         _row("CLAIM_MISSING", "unresolvable", "claim", "the pod names a ResourceClaim that doesn't exist"),
         _row("CLAIM_NOT_CREATED", "unresolvable", "entry template", "no claim has been generated from the template yet"),
         _row("TEMPLATE_MISSING", "unresolvable", "entry template", "the ResourceClaimTemplate that the pod names doesn't exist"),
-        _row("CLAIM_BEING_DELETED", "unresolvable", "claim", "the claim is being deleted"),
+        _row("CLAIM_BEING_DELETED", "unresolvable", "claim finalizers", "the claim is being deleted"),
         _row("CLAIM_OTHER_OWNER", "unresolvable", "claim owner", "the claim was generated for another pod"),
         _row("CLASS_MISSING", "unresolvable", "request device_class nearest", "the request names a DeviceClass that doesn't exist"),
         _row("NO_NODES", "unschedulable", "", "the cluster has no nodes"),
@@ -122,7 +122,7 @@ CODES: dict[str, CodeRow] = dict(
         # Devices
         _row("DRIVER_RUNS_NOWHERE", "unschedulable", "driver", "the DaemonSet of a driver that the pod needs runs on no node"),
         _row("NO_DEVICES", "unschedulable", "device_class", "no ResourceSlice offers any device on the node"),
-        _row("CLASS_NO_MATCH", "unschedulable", "device_class needed matching", "too few devices pass the class's selectors"),
+        _row("CLASS_NO_MATCH", "unschedulable", "device_class needed matching expression", "too few devices pass the class's selectors"),
         _row(
             "SELECTOR_NO_MATCH",
             "unschedulable",

@@ -13,16 +13,20 @@ Value = str | int | bool | tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`object` is to blame or to change, `field` the path inside it. `values` are exactly those that the code declares."""
+    """`object` is to blame or to change, `field` the path inside it. `values` are exactly those that the code declares.
+
+    `only_refuses`: what ends the attempt elsewhere just keeps the pod from nodes here.
+    """
 
     code: str
     object: ObjectRef | None
     field: str
     entries: tuple[tuple[str, Value], ...]
+    only_refuses: bool = False
 
     @property
     def status(self) -> Status:
-        return CODES[self.code].status
+        return "unschedulable" if self.only_refuses else CODES[self.code].status
 
     @property
     def values(self) -> Mapping[str, Value]:

@@ -99,11 +99,24 @@ def charges(view: ClusterView, pod: Pod) -> dict[str, Quantity]:
     for entry in pod.resource_claims:
         template = view.get(ResourceClaimTemplate, entry.template_name, pod.namespace) if entry.template_name is not None else None
         if template is not None:
-            add_resources(total, {"count/resourceclaims.resource.k8s.io": ONE})
-            add_resources(
-                total, {f"{name}.deviceclass.resource.k8s.io/devices": Quantity(count) for name, count in _devices(template.spec)}
-            )
+            add_resources(total, claim_charges(template))
     return total
+
+
+def claim_charges(template: ResourceClaimTemplate) -> dict[str, Quantity]:
+    """What a claim from this template is charged."""
+    devices = {f"{name}.deviceclass.resource.k8s.io/devices": Quantity(count) for name, count in _devices(template.spec)}
+    return {"count/resourceclaims.resource.k8s.io": ONE, **devices}
+
+
+def without_room(view: ClusterView, template: ResourceClaimTemplate) -> Iterator[tuple[ResourceQuota, dict[str, Quantity]]]:
+    """Quotas that would refuse a claim from this template now, each with the charges that it has no room for."""
+    asked = claim_charges(template)
+    for quota in view.all(ResourceQuota):
+        if quota.namespace == template.namespace and not quota.scopes:
+            names = _over(quota, quota.used, asked)
+            if names:
+                yield quota, {name: asked[name] for name in names}
 
 
 def _devices(spec: ClaimSpec) -> Iterator[tuple[str, int]]:

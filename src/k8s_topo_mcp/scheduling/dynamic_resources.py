@@ -42,6 +42,9 @@ SKIPPING = "DRAOptionalNodeOperations"
 
 INVALID_POOLS = "invalid resource pools were encountered"
 
+OWN_FINALIZERS = frozenset({"resource.kubernetes.io/delete-protection", "foregroundDeletion", "orphan"})
+"""Taken away by the claim's controller once nobody uses it (k8s.io/api resource/v1 Finalizer), and by the garbage collector."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceState:
@@ -201,6 +204,11 @@ def pre_enqueue(view: ClusterView, pod: Pod) -> Finding | None:
     return None
 
 
+def _foreign(claim: ResourceClaim) -> tuple[str, ...]:
+    """Finalizers of a claim that no component of Kubernetes takes away by itself."""
+    return tuple(name for name in claim.metadata.finalizers if name not in OWN_FINALIZERS)
+
+
 def _claim_problem(view: ClusterView, pod: Pod, entry: PodClaim) -> tuple[Finding, str] | None:
     where = f'pod "{pod.full_name}"'
     if entry.name is None:
@@ -221,7 +229,7 @@ def _claim_problem(view: ClusterView, pod: Pod, entry: PodClaim) -> tuple[Findin
     claim = entry.claim
     if claim.metadata.deleted is not None:
         return (
-            finding("CLAIM_BEING_DELETED", claim.ref, "metadata.deletionTimestamp", claim=claim.name),
+            finding("CLAIM_BEING_DELETED", claim.ref, "metadata.deletionTimestamp", claim=claim.name, finalizers=_foreign(claim)),
             f'resourceclaim "{claim.name}" is being deleted',
         )
     if entry.entry is not None and entry.entry.template_name is not None:

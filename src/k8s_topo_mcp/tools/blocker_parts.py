@@ -118,7 +118,12 @@ def stages(cause: Cause) -> tuple[Stage, ...]:
 
 
 def behind(report: Report) -> tuple[Behind, ...]:
-    return tuple(Behind(code=found.code, object=named(found.object), field=clean(found.field, 120) or None) for found in report.behind[:4])
+    found: list[Behind] = []
+    for entry in report.behind[:4]:
+        wanted, there = wanted_and_found(entry)
+        why = clean(f"{wanted}: {there}", SOURCE)
+        found.append(Behind(code=entry.code, object=named(entry.object), field=clean(entry.field, 120) or None, why=why))
+    return tuple(found)
 
 
 def stops(blocker: Blocker) -> str:

@@ -311,7 +311,7 @@ def text(output: Output) -> str:
         block.row("held by", *(_holder_words(holder) for holder in output.holders))
     if output.preemption is not None:
         block.row("preemption", preemption_words.line(output.preemption))
-    behind = [f"{entry.code}  {entry.object or ''}" for entry in output.behind]
+    behind = [f"{entry.code}  {entry.object or ''}{f'  {entry.why}' if entry.why else ''}" for entry in output.behind]
     block.row("behind it", *behind)
     remedy_rows(block, output.remedies, output.not_helping)
     block.row("look at", *output.look_at)
@@ -414,7 +414,8 @@ def _blocker_rows(block: Block, output: Output) -> None:
 
 def _holder_words(holder: HolderPart) -> str:
     if holder.claim is None:
-        return f"pod {fold(holder.pods)} ({plural(holder.devices or 0, 'device')}{f', since {holder.since}' if holder.since else ''})"
+        told = [*([plural(holder.devices, "device")] if holder.devices else []), *([f"since {holder.since}"] if holder.since else [])]
+        return f"pod {fold(holder.pods)}" + (f" ({', '.join(told)})" if told else "")
     pods = f", pod {fold(holder.pods)}" if holder.pods else ""
     if holder.reserved_for:
         pods += f", reserved for {fold(holder.reserved_for)}, which {'is' if len(holder.reserved_for) == 1 else 'are'} no pod"

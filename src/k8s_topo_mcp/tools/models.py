@@ -101,11 +101,12 @@ class Blocker(Part):
 
 
 class Behind(Part):
-    """What would still block once the blocker is gone."""
+    """What would still block once the blocker is gone. `why`: what is asked for, then what there is."""
 
     code: str
     object: str | None = None
     field: str | None = None
+    why: str | None = None
 
 
 class Remedy(Part):

@@ -10,6 +10,7 @@ from k8s_topo_mcp.diagnosis.report import (
     Cause,
     MissingKey,
     Narrowing,
+    NearMiss,
 )
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.objects.quantity import FORMAT_MESSAGE
@@ -19,6 +20,9 @@ from k8s_topo_mcp.tools.names import short
 
 CONDITION = 80
 """Characters up to which it is said what selectors ask."""
+
+FEW_DEVICES = 3
+"""Devices that a sentence names."""
 
 CONDITIONS = 2
 """Selectors that are named in a sentence."""
@@ -43,7 +47,8 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "TEMPLATE_MISSING":
             return f"ResourceClaimTemplate {value('template')} (entry {value('entry')})", "it doesn't exist"
         case "CLAIM_BEING_DELETED":
-            return f"ResourceClaim {value('claim')}", "it is being deleted"
+            keeps = f", and finalizer {value('finalizers')} keeps it" if value("finalizers") else ""
+            return f"ResourceClaim {value('claim')}", f"it is being deleted{keeps}"
         case "CLAIM_OTHER_OWNER":
             return f"ResourceClaim {value('claim')}", f"it was generated for {value('owner')}"
         case "CLASS_MISSING":
@@ -130,6 +135,10 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return f"a device of class {value('device_class')}", lack
         case "CLASS_NO_MATCH":
             offered = f"; published here: {fold(cause.drivers)}" if cause is not None and cause.drivers else ""
+            if cause is not None and cause.near is not None:
+                near = cause.near
+                asked = f"{short(near.subject)} {near.operator} {near.wanted}"
+                return f"a device of class {value('device_class')}", f"the class selects {asked}; {_published(near)}"
             return f"a device of class {value('device_class')}", f"no device passes the class's selectors{offered}"
         case "SELECTOR_NO_MATCH":
             return _selector(found, cause)
@@ -140,7 +149,8 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "DEVICES_TAINTED":
             return (
                 f"{_devices(found, cause)} on one node",
-                f"{plural(found.number('tainted'), 'more free device')} would do but for taint {value('taint')}, which isn't tolerated",
+                f"{plural(found.number('tainted'), 'more free device')}{_names_of(cause)} would do but for taint {value('taint')},"
+                " which isn't tolerated",
             )
         case "POOL_INCOMPLETE":
             wrong = cause is not None and cause.pool is not None and slice_counts(cause.pool)
@@ -157,7 +167,10 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             )
         case "CAPACITY_SHORT":
             rounded = f", rounded to {value('rounded')}" if value("rounded") != value("asked") else ""
-            return f"{value('asked')} of {value('capacity')} on one device{rounded}", f"at most {value('left')} is left"
+            asked = f"{value('asked')} of {value('capacity')}"
+            if cause is not None and cause.capacity is not None and cause.funnel is not None and cause.funnel.request.mode == "All":
+                return f"{asked} on every device of a node{rounded}", f"{cause.capacity.device} has {value('left')} left"
+            return f"{asked} on one device{rounded}", f"at most {value('left')} is left"
         case "CAPACITY_MISSING":
             return f"a device with capacity {value('capacity')}", "no matching device has one of that name"
         case "CONSTRAINT_UNSATISFIABLE":
@@ -198,6 +211,8 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return "all devices", f"device {value('device')} breaks a constraint of the claim"
         case "TOO_MANY_RESULTS":
             return f"{value('asked')} devices in one claim", f"a claim can have {value('limit')}"
+        case "FEATURE_OFF" if found.only_refuses:
+            return "devices that draw on shared counters", f"the scheduler leaves them out, as feature {value('feature')} is off in it"
         case "FEATURE_OFF":
             return f"feature {value('feature')}", "it is off in this cluster"
         case "REQUEST_NOT_SUPPORTED" | "CAPACITY_NOT_REPRESENTABLE":
@@ -216,12 +231,20 @@ def _selector(found: Finding, cause: Cause | None) -> tuple[str, str]:
     matching = found.number("matching")
     if matching:
         return f"{devices} that {passes} {found.text('selector')}", f"no node has more than {matching}"
+    missing = cause.missing if cause is not None else None
+    if missing is not None and missing.path is not None:
+        lack = f"it reads {missing.path.kind} '{missing.path.name}', and no device publishes that{_meant(missing)}"
+        return f"{devices} that {passes} {found.text('selector')}", lack
     if near is None:
         return f"{devices} that {passes} {found.text('selector')}", f"none of {found.number('before')} does"
+    return f"{devices} with {short(near.subject)} {near.operator} {near.wanted}", _published(near)
+
+
+def _published(near: NearMiss) -> str:
+    """What there is of what a selector compares."""
     best = f"{near.best} ({near.also})" if near.also else near.best
     extreme = {">": "largest", ">=": "largest", "<": "smallest", "<=": "smallest"}.get(near.operator)
-    have = f"the {extreme} here is {best}" if extreme else f"published here: {fold([text for text, _ in near.values])}"
-    return f"{devices} with {short(near.subject)} {near.operator} {near.wanted}", have
+    return f"the {extreme} here is {best}" if extreme else f"published here: {fold([text for text, _ in near.values])}"
 
 
 def _devices(found: Finding, cause: Cause | None, what: str = "") -> str:
@@ -258,6 +281,16 @@ def _compared(comparison: Comparison) -> str | None:
     return f"{comparison.subject.name} {comparison.operator} {said}"
 
 
+def _meant(missing: MissingKey) -> str:
+    """The key that is named most like the one that is missing."""
+    path = missing.path
+    if missing.near is None or path is None:
+        return ""
+    near = missing.near.path
+    name = near.name if near.domain == path.domain else near.qualified_name
+    return f" (nearest: {'' if near.kind == path.kind else f'{near.kind} '}{name}, on {missing.near.devices} of {missing.of})"
+
+
 def _missing_key(found: Finding, missing: MissingKey | None) -> tuple[str, str]:
     have, of, key = found.number("having"), found.number("of"), found.text("key")
     path = missing.path if missing is not None else None
@@ -265,11 +298,7 @@ def _missing_key(found: Finding, missing: MissingKey | None) -> tuple[str, str]:
         return f"attribute '{key}'", "no device publishes it" if not have else f"{of - have} of {of} devices don't publish it"
     if have:
         return f"{path.kind} '{key}'", f"{of - have} of {of} devices don't publish it"
-    meant = ""
-    if missing.near is not None:
-        near = missing.near.path
-        name = near.name if near.domain == path.domain else near.qualified_name
-        meant = f" (nearest: {'' if near.kind == path.kind else f'{near.kind} '}{name}, on {missing.near.devices} of {of})"
+    meant = _meant(missing)
     if missing.known_domain:
         return f"{path.kind} '{key}'", f"no device publishes it{meant}"
     what = "no device publishes anything" if path.kind == "attribute" else "no device publishes a capacity"
@@ -323,6 +352,13 @@ def _constraint(found: Finding, cause: Cause | None) -> tuple[str, str]:
 def _node(found: Finding) -> str:
     """The node that a finding is about."""
     return found.object.name if found.object is not None else "a node"
+
+
+def _names_of(cause: Cause | None) -> str:
+    """The tainted devices by name, where they are few."""
+    names = [name for entry in cause.taints for name in entry.examples] if cause is not None else []
+    few = names and cause is not None and len(names) == sum(entry.devices for entry in cause.taints) <= FEW_DEVICES
+    return f" ({', '.join(names)})" if few else ""
 
 
 _BYTES = re.compile(r"""quantity\(\s*(["'])\s*([\d.]+)\s*([kKMGTPE])i?[bB]\s*\1""")

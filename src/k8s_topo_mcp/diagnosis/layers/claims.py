@@ -9,14 +9,14 @@ event); that side's gates can't be read from the API.
 
 from __future__ import annotations
 
-from ...findings import Finding
-from ...objects import Pod
+from ...findings import Finding, finding
+from ...objects import ObjectRef, Pod, ResourceClaimTemplate
 from ...view import ClusterView
 from ...view.indices import events_of, lease
 from ...view.leases import is_live
 from ..evidence import Absent, Advice, Evidence, Held, said
 from . import compute_domain
-from .refusals import refused
+from .refusals import refused, without_room
 
 REASON = "FailedResourceClaimCreation"
 COMPONENT = "resource_claim"
@@ -24,6 +24,8 @@ COMPONENT = "resource_claim"
 
 def look(view: ClusterView, pod: Pod, missing: Finding) -> Held | None:
     """What is known of a claim that should have been generated; None for another finding."""
+    if missing.code == "CLAIM_MISSING":
+        missing = _without_template(view, pod, missing) or missing
     if missing.code not in ("CLAIM_NOT_CREATED", "TEMPLATE_MISSING"):
         return None
     complaint = next((event for event in events_of(view, pod.ref) if event.reason == REASON), None)
@@ -32,7 +34,21 @@ def look(view: ClusterView, pod: Pod, missing: Finding) -> Held | None:
         return Held(missing, (*((said(view, complaint),) if complaint is not None else ()), *seen), helps, look_at=look_at)
     if complaint is not None:
         return refused(view, "ResourceClaim", pod.ref, complaint.message, (said(view, complaint),))
-    return Held(missing, _silence(view, pod), _advice(view, pod), look_at=_look_at(view, pod))
+    silence = _silence(view, pod)
+    template = view.get(ResourceClaimTemplate, missing.text("template"), pod.namespace)
+    short = without_room(view, template, silence[:1]) if template is not None else None
+    return short or Held(missing, silence, _advice(view, pod), look_at=_look_at(view, pod))
+
+
+def _without_template(view: ClusterView, pod: Pod, missing: Finding) -> Finding | None:
+    """A claim that was generated and is gone is generated again; where its template is gone too, that is what keeps it away."""
+    entry = next((entry for entry in pod.resource_claims if pod.claim_name_for(entry) == missing.text("claim")), None)
+    if entry is None or entry.template_name is None or not view.can_read(ResourceClaimTemplate.KIND):
+        return None
+    if view.get(ResourceClaimTemplate, entry.template_name, pod.namespace) is not None:
+        return None
+    about = ObjectRef("ResourceClaimTemplate", pod.namespace, entry.template_name)
+    return finding("TEMPLATE_MISSING", about, f"spec.resourceClaims[{entry.name}]", entry=entry.name, template=entry.template_name)
 
 
 def _gate_matters(view: ClusterView, pod: Pod) -> bool:

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ...findings import finding
-from ...objects import LimitRange, ObjectRef, Quantity, ResourceQuota
+from ...objects import LimitRange, ObjectRef, Quantity, ResourceClaimTemplate, ResourceQuota
+from ...scaleup import quotas
 from ...view import ClusterView
 from ..evidence import Advice, Evidence, Held, Limit
 
@@ -60,6 +61,16 @@ def refused(view: ClusterView, what: str, about: ObjectRef, message: str, seen: 
 
 
 _NO_NODES = (Advice("more nodes: the request is refused before anything is scheduled"),)
+
+
+def without_room(view: ClusterView, template: ResourceClaimTemplate, seen: Iterable[Evidence] = ()) -> Held | None:
+    """What a quota says by itself of a claim from this template that isn't there, where nobody says any more that it was refused."""
+    found = next(quotas.without_room(view, template), None)
+    if found is None:
+        return None
+    quota, asked = found
+    texts = (quota.name, ",".join(f"{name}={amount}" for name, amount in asked.items()), "", "")
+    return _quota(view, "ResourceClaim", quota.namespace, texts, tuple(seen))
 
 
 def _quota(view: ClusterView, what: str, space: str, texts: tuple[str, ...], evidence: tuple[Evidence, ...]) -> Held:
