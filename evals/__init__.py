@@ -1,0 +1,1 @@
+"""How often, how fast and how safely an agent finds and fixes the cause: cases, answers, scores, runs, reports."""

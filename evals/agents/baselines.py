@@ -1,0 +1,157 @@
+"""Two baselines without a model. `event-text`: what the scheduler's and controllers' own words suggest, read by fixed rules, nothing looked
+at but the asked object's conditions and events. `first-answer`: explain_pending's first answer taken as it is; a regression figure, not
+evidence, since cases, codes and tool have the same authors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from evals.answers import Answer, Ref, Step
+from evals.mechanisms import Mechanism, first_of_code
+from evals.tasks import Task, Told
+from fault_injection.library import asked
+from k8s_topo_mcp.diagnosis.fields import steps
+from k8s_topo_mcp.tools.explain_pending import Output
+from k8s_topo_mcp.tools.models import Remedy
+
+Object = dict[str, Any]
+
+_RULES: tuple[tuple[str, Mechanism, str], ...] = (
+    (r"exceeded quota: (?P<name>[\w.-]+)", Mechanism.LIMIT, "ResourceQuota"),
+    (r"admin access|admission|denied the request|is forbidden", Mechanism.REFUSED, "claim"),
+    (r'resourceclaimtemplate[^"]*"(?P<name>[\w./-]+)"[^"]*not found', Mechanism.REFERENCE, "ResourceClaimTemplate"),
+    (r'device class "?(?P<name>[\w.-]+)"? does not exist', Mechanism.REFERENCE, "DeviceClass"),
+    (r'resourceclaim "(?P<name>[\w./-]+)" not found', Mechanism.REFERENCE, "ResourceClaim"),
+    (r"is being deleted|waiting for .* to be (?:created|deleted)", Mechanism.REFERENCE, "claim"),
+    (r"CEL runtime error|feature is disabled|too many|exceeds? the limit", Mechanism.REFUSED, "claim"),
+    (r"scheduling gate", Mechanism.LIMIT, "Pod"),
+    (r"untolerated taint|were unschedulable", Mechanism.KEPT_OUT, "Pod"),
+    (r"volume node affinity", Mechanism.KEPT_OUT, "Pod"),
+    (r"didn't match Pod's node affinity/selector", Mechanism.NOTHING_MATCHES, "Pod"),
+    (r"cannot allocate all claims", Mechanism.HELD, "claim"),
+    (r"Insufficient ", Mechanism.HELD, "Pod"),
+)
+"""Words, what they suggest, and whose fault that would be: of all that a text names, the first rule that fits."""
+
+
+class Baseline:
+    """Neither looks at what an arm offers."""
+
+    uses_arms = False
+
+    def __init__(self, kind: str, model: str) -> None:
+        self.kind, self.model = kind, ""
+
+    def missing(self) -> str | None:
+        return None
+
+    def run(self, task: Task, told: Told) -> None:
+        answer = of_events(task) if self.kind == "event-text" else of_our_first(task)
+        told.tool_calls = told.characters = told.tokens_in = told.tokens_out = 0
+        told.answer(answer, task.clock())
+
+
+def make(kind: str, model: str) -> Baseline:
+    return Baseline(kind, model)
+
+
+# --- event text -----------------------------------------------------------------------------------------------------------------------
+
+
+def of_events(task: Task) -> Answer:
+    """What the words suggest; no words of trouble: that nothing is wrong."""
+    of = task.case.asked
+    item = task.case.recording.find(of) or {}
+    status = item.get("status") or {}
+    said = [
+        str(entry.get("message") or "")
+        for entry in status.get("conditions") or ()
+        if entry.get("status") != "True" or entry.get("type") in ("ReplicaFailure", "FailureTarget")
+    ]
+    said += [str(event.get("message") or "") for event in task.case.recording.events(of) if event.get("type") == "Warning"]
+    words = " ".join(said)
+    for pattern, mechanism, whose in _RULES:
+        match = re.search(pattern, words)
+        if match is not None:
+            name = match.groupdict().get("name")
+            return Answer(object=_whose(whose, name, item), mechanism=mechanism, found=words[:300], confidence=0.5)
+    return Answer(nothing_wrong=True, confidence=0.5)
+
+
+def _whose(kind: str, name: str | None, item: Object) -> Ref:
+    metadata = item.get("metadata") or {}
+    namespace = metadata.get("namespace")
+    if name is not None:
+        return Ref(kind=kind, name=name.rsplit("/", 1)[-1], namespace=None if kind == "DeviceClass" else namespace)
+    statuses = (item.get("status") or {}).get("resourceClaimStatuses") or ()
+    claims = [entry.get("resourceClaimName") for entry in [*((item.get("spec") or {}).get("resourceClaims") or ()), *statuses]]
+    claim = next((found for found in claims if found), None)
+    if kind == "claim" and claim:
+        return Ref(kind="ResourceClaim", name=claim, namespace=namespace)
+    return Ref(kind=str(item.get("kind") or "Pod"), name=str(metadata.get("name") or ""), namespace=namespace)
+
+
+# --- our first answer -----------------------------------------------------------------------------------------------------------------
+
+
+def of_our_first(task: Task) -> Answer:
+    """explain_pending's answer in the form: the blocker and its object, the first remedy that keeps what was meant."""
+    case = task.case
+    output = asked.ask(case.recording.items, case.golden, case.recording.roles)
+    blocker = output.blocker
+    if blocker is None or case_is_fine(output):
+        return Answer(nothing_wrong=True, confidence=0.9)
+    # What doesn't keep what was meant is no fix, however well it was checked.
+    remedy = next((entry for entry in output.remedies if entry.checked and entry.keeps_intent is not False), None)
+    fix = _steps(remedy, blocker.object, blocker.field) if remedy is not None else ()
+    changed = [step.object for step in fix if step.object is not None]
+    own = ref_of(blocker.object) if blocker.object else None
+    held = output.verdict == "blocked by holders"
+    return Answer(
+        object=changed[0] if changed and (held or own is None) else own,
+        field=blocker.field,
+        found=blocker.actual,
+        needed=blocker.expected,
+        mechanism=first_of_code(blocker.code),
+        fix=fix,
+        confidence=0.9,
+    )
+
+
+def case_is_fine(output: Output) -> bool:
+    """Whether the verdict itself says that nothing has to be changed."""
+    return output.verdict in ("not pending", "fits now", "no pods to explain")
+
+
+def ref_of(text: str) -> Ref:
+    """ "Pod default/x" or "Node x" as a reference."""
+    kind, _, full = text.partition(" ")
+    namespace, _, name = full.rpartition("/")
+    return Ref(kind=kind, name=name, namespace=namespace or None)
+
+
+def _steps(remedy: Remedy, about: str | None, field: str | None) -> tuple[Step, ...]:
+    """A remedy's change as steps; none for what isn't a change of objects that are named."""
+    objects = [ref_of(text) for text in (remedy.objects or ((remedy.object or about or ""),)) if " " in text]
+    if not objects:
+        return ()
+    if re.search(r"\bends?\b", remedy.change) and all(of.kind == "Pod" for of in objects):
+        return tuple(Step(delete=True, object=of) for of in objects)
+    path = remedy.field or field
+    if path is None:
+        return ()
+    where = "/" + "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in steps(path))
+    if remedy.to is None:
+        return tuple(Step(patch=[{"op": "remove", "path": where}], object=of) for of in objects)
+    return tuple(Step(patch=[{"op": "add", "path": where, "value": _value(remedy.to)}], object=of) for of in objects)
+
+
+def _value(text: str) -> Any:
+    """A value as it stands in YAML."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text

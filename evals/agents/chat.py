@@ -1,0 +1,85 @@
+"""OpenAI-compatible chat completions: openai:MODEL, with the key in OPENAI_API_KEY (if the server asks for one) and another address in
+OPENAI_BASE_URL (vLLM, Ollama, llama.cpp and others serve it too).
+
+Source: platform.openai.com, "Chat completions" and "Function calling": `tool_calls` of the assistant's message, a `tool` message for each.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import anyio
+import httpx
+
+from evals.tasks import Task, Told
+
+from .loop import ApiFailure, Call, Reply, converse, post
+from .toolbox import Toolbox
+
+BASE = "https://api.openai.com/v1"
+
+
+class Chat:
+    """A model behind chat completions."""
+
+    uses_arms = True
+
+    def __init__(self, kind: str, model: str) -> None:
+        self.kind, self.model = kind, model
+        self.base = os.environ.get("OPENAI_BASE_URL", BASE).rstrip("/")
+
+    def missing(self) -> str | None:
+        if not self.model:
+            return "which model? openai:MODEL"
+        set_up = os.environ.get("OPENAI_API_KEY") or self.base != BASE
+        return None if set_up else "OPENAI_API_KEY isn't set, nor OPENAI_BASE_URL for a server that needs none"
+
+    def run(self, task: Task, told: Told) -> None:
+        async def main() -> None:
+            async with httpx.AsyncClient(timeout=httpx.Timeout(task.seconds + 5)) as client:
+                await converse(task, told, _Conversation(self.base, self.model), client)
+
+        anyio.run(main)
+
+
+class _Conversation:
+    def __init__(self, base: str, model: str) -> None:
+        self.url = f"{base}/chat/completions"
+        own = os.environ.get("OPENAI_API_KEY")
+        self.headers = {"authorization": f"Bearer {own}"} if own else {}
+        self.model = model
+        self.messages: list[dict[str, Any]] = []
+        self.tools: list[dict[str, Any]] = []
+
+    def begin(self, prompt: str, box: Toolbox) -> None:
+        self.messages = [{"role": "user", "content": prompt}]
+        self.tools = [
+            {"type": "function", "function": {"name": tool["name"], "description": tool["description"], "parameters": tool["schema"]}}
+            for tool in box.tools
+        ]
+
+    async def reply(self, client: httpx.AsyncClient) -> Reply:
+        body: dict[str, Any] = {"model": self.model, "messages": self.messages}
+        if self.tools:
+            body["tools"] = self.tools
+        content = await post(client, self.url, self.headers, body)
+        choices = content.get("choices")
+        message = choices[0].get("message") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
+        if not isinstance(message, dict):
+            raise ApiFailure(f"{self.url}: a completion without a message")
+        self.messages.append(message)
+        usage = content.get("usage") or {}
+        calls = [
+            Call(str(call.get("id", "")), str(call["function"].get("name", "")), call["function"].get("arguments"))
+            for call in message.get("tool_calls") or ()
+            if isinstance(call, dict) and isinstance(call.get("function"), dict)
+        ]
+        return Reply(message.get("content") or "", calls, usage.get("prompt_tokens"), usage.get("completion_tokens"))
+
+    def answered(self, results: list[tuple[Call, str]]) -> None:
+        self.messages += [{"role": "tool", "tool_call_id": call.id, "content": text} for call, text in results]
+
+
+def make(kind: str, model: str) -> Chat:
+    return Chat(kind, model)

@@ -1,0 +1,106 @@
+"""Claude Code, headless: claude-code[:MODEL]. Its built-in tools are off but for the shell where the arm has one; MCP servers are the arm's
+and no others; HOME is empty, so that no settings, memory or login of the user's come in: the key is ANTHROPIC_API_KEY.
+
+Source: docs.claude.com, "Headless mode" and "CLI reference": `--output-format stream-json` writes a line an event: `assistant` and `user`
+messages with content blocks, at the end a `result` with `total_cost_usd`, `duration_api_ms` and `usage`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from typing import Any
+
+from evals.tasks import Task, Told
+
+from .external import servers_file
+from .lines import run
+
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
+
+
+class ClaudeCode:
+    """The `claude` program."""
+
+    uses_arms = True
+
+    def __init__(self, kind: str, model: str) -> None:
+        self.kind, self.model = kind, model
+
+    def missing(self) -> str | None:
+        if shutil.which("claude") is None:
+            return "not on PATH: claude"
+        return None if any(os.environ.get(key) for key in KEYS[:1] + KEYS[2:]) else "neither ANTHROPIC_API_KEY nor another login is set"
+
+    def command(self, task: Task) -> list[str]:
+        """The command line of an attempt; the prompt comes on stdin."""
+        allowed = [*(["Bash"] if task.arm.shell else []), *(f"mcp__{name}" for name in task.arm.servers)]
+        return [
+            "claude",
+            "--print",
+            "--verbose",
+            "--output-format=stream-json",
+            "--strict-mcp-config",
+            f"--mcp-config={servers_file(task)}",
+            f"--tools={'Bash' if task.arm.shell else ''}",
+            *([f"--allowedTools={','.join(allowed)}"] if allowed else []),
+            *([f"--model={self.model}"] if self.model else []),
+        ]
+
+    def run(self, task: Task, told: Told) -> None:
+        told.tool_calls, told.characters = 0, 0
+        environment = {**task.environment(), **{key: os.environ[key] for key in KEYS if key in os.environ}}
+        failure: list[str] = []
+
+        def heard(line: str) -> None:
+            at = task.clock()
+            try:
+                event = json.loads(line)
+            except json.JSONDecodeError:
+                told.say("line", at, text=line.rstrip("\n"))
+                return
+            if isinstance(event, dict):
+                told.say("event", at, event=event)
+                _hear(event, told, at, failure)
+
+        status, errors = run(self.command(task), task.prompt, task.home, environment, task.seconds, heard)
+        if status is None:
+            told.outcome = "out of time"
+        elif (status != 0 or failure) and not told.answers:
+            told.outcome, told.why = "failed", failure[0] if failure else f"exit status {status}: {errors[-500:]}"
+
+
+def _hear(event: dict[str, Any], told: Told, at: float, failure: list[str]) -> None:
+    match event.get("type"):
+        case "assistant":
+            for block in _blocks(event):
+                if block.get("type") == "text":
+                    told.hear(str(block.get("text") or ""), at)
+        case "user":
+            for block in _blocks(event):
+                if block.get("type") == "tool_result":
+                    content = block.get("content")
+                    told.called(len(content) if isinstance(content, str) else sum(len(str(part.get("text", ""))) for part in content or ()))
+        case "result":
+            if isinstance(event.get("result"), str):
+                told.hear(event["result"], at)
+            told.cost = event.get("total_cost_usd")
+            spent = event.get("duration_api_ms")
+            told.model_seconds = None if spent is None else spent / 1000
+            usage = event.get("usage") or {}
+            tokens = [usage.get(key) for key in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
+            told.spend(None if tokens[0] is None else sum(entry or 0 for entry in tokens), usage.get("output_tokens"))
+            if event.get("is_error"):
+                failure.append(str(event.get("result") or event.get("subtype") or "an error")[:500])
+        case _:
+            pass
+
+
+def _blocks(event: dict[str, Any]) -> list[dict[str, Any]]:
+    content = (event.get("message") or {}).get("content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def make(kind: str, model: str) -> ClaudeCode:
+    return ClaudeCode(kind, model)

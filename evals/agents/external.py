@@ -1,0 +1,68 @@
+"""Any program: command:PROGRAM ARGUMENTS. The prompt comes on its stdin, its answers go to its stdout. It gets KUBECONFIG, an empty HOME,
+and in EVAL_MCP_CONFIG the path of a JSON file with the arm's MCP servers, in the form that Claude's clients read.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+from evals.answers import found_in
+from evals.tasks import Task, Told
+
+from .lines import run
+
+
+def servers_file(task: Task) -> Path:
+    """{"mcpServers": {name: {"command", "args", "env"}}} of the task's arm, in its home."""
+    servers = {
+        name: {"command": server.command[0], "args": list(server.command[1:]), "env": {**task.environment(), **server.env}}
+        for name, server in task.arm.commands(task.kubeconfig, task.case.snapshot).items()
+    }
+    path = task.home / "mcp.json"
+    path.write_text(json.dumps({"mcpServers": servers}, indent=1))
+    return path
+
+
+class Command:
+    """A program that somebody brings."""
+
+    uses_arms = True
+
+    def __init__(self, kind: str, model: str) -> None:
+        self.kind, self.model = kind, model
+        self.command = shlex.split(model)
+
+    def missing(self) -> str | None:
+        if not self.command:
+            return "which program? command:PROGRAM ARGUMENTS"
+        return None if shutil.which(self.command[0]) else f"not on PATH: {self.command[0]}"
+
+    def run(self, task: Task, told: Told) -> None:
+        lines: list[str] = []
+
+        def heard(line: str) -> None:
+            lines.append(line)
+            told.say("line", task.clock(), text=line.rstrip("\n"))
+            if "}" in line:
+                _hear_new(told, "".join(lines), task.clock())
+
+        environment = {**task.environment(), "EVAL_MCP_CONFIG": str(servers_file(task))}
+        status, errors = run(self.command, task.prompt, task.home, environment, task.seconds, heard)
+        if status is None:
+            told.outcome = "out of time"
+        elif status != 0 and not told.answers:
+            told.outcome, told.why = "failed", f"exit status {status}: {errors[-500:]}"
+
+
+def _hear_new(told: Told, text: str, at: float) -> None:
+    """Answers of a text that grows: those that weren't there before."""
+    for answer in found_in(text):
+        if all(timed.answer != answer for timed in told.answers):
+            told.answer(answer, at)
+
+
+def make(kind: str, model: str) -> Command:
+    return Command(kind, model)

@@ -1,0 +1,114 @@
+"""The loop of a model with tools: ask, carry out what it calls, ask again, until it calls nothing or the time is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import anyio
+import httpx
+
+from evals.tasks import Task, Told
+
+from .toolbox import Toolbox, arguments_of, toolbox
+
+TURNS = 60
+"""Replies of a model in one attempt."""
+RETRIES = 4
+"""Times that a busy API (429, 5xx) is asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call: its id, the tool, its arguments as the API gave them."""
+
+    id: str
+    name: str
+    arguments: Any
+
+
+@dataclass(slots=True)
+class Reply:
+    """A model's reply: what it wrote, what it calls, and the tokens of this turn."""
+
+    text: str
+    calls: list[Call] = field(default_factory=list[Call])
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+class Dialect(Protocol):
+    """One API's form of a conversation."""
+
+    def begin(self, prompt: str, box: Toolbox) -> None: ...
+
+    async def reply(self, client: httpx.AsyncClient) -> Reply:
+        """Send the conversation and take the reply into it."""
+        ...
+
+    def answered(self, results: list[tuple[Call, str]]) -> None: ...
+
+
+class ApiFailure(Exception):
+    """The model's API refused, or answered something that isn't its protocol."""
+
+
+async def converse(task: Task, told: Told, dialect: Dialect, client: httpx.AsyncClient) -> None:
+    """One attempt. `told` has every answer as soon as it is there; the time limit is the task's."""
+    with anyio.move_on_after(task.seconds) as scope:
+        async with toolbox(task) as box:
+            dialect.begin(task.prompt, box)
+            told.tool_calls, told.characters, told.model_seconds = 0, 0, 0.0
+            for _ in range(TURNS):
+                before = task.clock()
+                reply = await dialect.reply(client)
+                now = task.clock()
+                told.model_seconds += now - before
+                told.spend(reply.tokens_in, reply.tokens_out)
+                told.say("model", now, text=reply.text, calls=[{"tool": call.name, "arguments": call.arguments} for call in reply.calls])
+                told.hear(reply.text, now)
+                if not reply.calls:
+                    return
+                results: list[tuple[Call, str]] = []
+                for call in reply.calls:
+                    arguments = arguments_of(call.arguments) if isinstance(call.arguments, str) else call.arguments
+                    result = await box.call(call.name, arguments)
+                    told.called(len(result))
+                    told.say("tool", task.clock(), tool=call.name, result=result)
+                    results.append((call, result))
+                dialect.answered(results)
+            told.why = f"no end after {TURNS} replies"
+    if scope.cancelled_caught:
+        told.outcome = "out of time"
+
+
+async def post(client: httpx.AsyncClient, url: str, headers: dict[str, str], body: dict[str, Any]) -> dict[str, Any]:
+    """A JSON answer to a JSON question; a busy API is asked again after the time that it names. Raises ApiFailure."""
+    for attempt in range(RETRIES + 1):
+        try:
+            response = await client.post(url, headers=headers, json=body)
+        except httpx.HTTPError as error:
+            if attempt == RETRIES:
+                raise ApiFailure(f"{url}: {type(error).__name__}: {error}") from None
+            await anyio.sleep(min(8.0, 0.5 * 2**attempt))
+            continue
+        if (response.status_code == 429 or response.status_code >= 500) and attempt < RETRIES:
+            await anyio.sleep(_wait(response, attempt))
+            continue
+        if response.status_code != 200:
+            raise ApiFailure(f"{url}: {response.status_code} {response.text[:300]}")
+        try:
+            content = response.json()
+        except ValueError:
+            raise ApiFailure(f"{url}: the answer isn't JSON: {response.text[:100]!r}") from None
+        if not isinstance(content, dict):
+            raise ApiFailure(f"{url}: the answer isn't a JSON object")
+        return content
+    raise AssertionError("unreachable")
+
+
+def _wait(response: httpx.Response, attempt: int) -> float:
+    try:
+        return min(30.0, max(0.0, float(response.headers.get("retry-after", ""))))
+    except ValueError:
+        return min(8.0, 0.5 * 2**attempt)

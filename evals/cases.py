@@ -1,0 +1,216 @@
+"""Cases: a recording of a fault or control, the question as a user asks it, and what a right answer may name.
+
+The answer key is made from golden.yaml and the recording, never from what our tools say. `split`: even seeds are for tuning, odd ones are
+held out: whoever changes prompts, texts or tools looks at results of tuning cases alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from fault_injection.library import recordings
+from fault_injection.library.declared import Fault
+from fault_injection.library.golden import Golden
+from fault_injection.library.recordings import Recording
+from fault_injection.library.roles import Named, filled, filled_in, roles_in
+from fault_injection.library.shelf import Entry, entries
+
+from .answers import Ref
+from .mechanisms import Mechanism, of_code
+
+Object = dict[str, Any]
+Split = Literal["tuning", "held-out", "all"]
+
+
+class NoSuchCase(Exception):
+    """A case isn't there. Says what is."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question about one recording."""
+
+    entry: Entry
+    release: str
+
+    @property
+    def name(self) -> str:
+        """FAULT@RELEASE."""
+        return f"{self.entry.name}@{self.release}"
+
+    @property
+    def fault(self) -> Fault:
+        return self.entry.fault
+
+    @property
+    def golden(self) -> Golden:
+        return self.entry.golden
+
+    @cached_property
+    def recording(self) -> Recording:
+        return recordings.read(self.entry, self.release)
+
+    @property
+    def snapshot(self) -> Path:
+        """The file that the replay server serves."""
+        return recordings.path_of(self.entry, self.release)
+
+    @property
+    def seed(self) -> int:
+        return self.recording.told["seed"]
+
+    @property
+    def split(self) -> Split:
+        return "held-out" if self.seed % 2 else "tuning"
+
+    @property
+    def control(self) -> bool:
+        return self.fault.kind == "control"
+
+    @property
+    def nodes(self) -> int:
+        return sum(item.get("kind") == "Node" for item in self.recording.items)
+
+    @property
+    def size(self) -> str:
+        """Nodes of the cluster, in classes."""
+        return next(f"up to {most} nodes" for most in (10, 100, 1_000, 10_000, 10**9) if self.nodes <= most)
+
+    # --- the question -------------------------------------------------------------------------------------------------------------
+
+    @property
+    def asked(self) -> Named:
+        """What the user asks about."""
+        (role,) = {role for template in self.golden.ask.values() for role in roles_in(template)}
+        found = self.recording.roles[role]
+        assert isinstance(found, Named), role
+        return found
+
+    @property
+    def question(self) -> str:
+        """As a user writes it: what is meant by name, or only where; drawn from the name and seed, the same in every arm."""
+        draw = random.Random(f"question {self.name} {self.seed}")
+        asked = self.asked
+        what = f"{asked.kind.lower()} {asked.name} in namespace {asked.namespace}"
+        named = (
+            f"{what[0].upper()}{what[1:]} isn't starting. What is the reason, and what would you change?",
+            f"Why doesn't {what} run? Tell me the cause and the smallest fix.",
+            f"Is anything wrong with {what}? If so, what, and how do I fix it?",
+        )
+        return draw.choice(named)
+
+    # --- the key ------------------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def mechanisms(self) -> frozenset[Mechanism]:
+        """What the first blocker may be called."""
+        return of_code(self.golden.blockers[0].code) if self.golden.blockers else frozenset()
+
+    @cached_property
+    def guilty(self) -> frozenset[tuple[str, str, str]]:
+        """Objects that may be blamed: the blockers', what the golden fixes change, delete or make, and what stands for these: a claim for
+        its template, what a pod is owned by for the pod, the claims that it holds.
+        """
+        return frozenset(self._with_kin(set(self._named_by_golden())))
+
+    @cached_property
+    def neutral(self) -> frozenset[tuple[str, str, str]]:
+        """Objects that an answer may also name: what the user asked about and its claims, and what the golden values and cause speak of."""
+        found = {key_of(self.asked)}
+        for template in (*self.golden.values, self.golden.cause):
+            found |= {key_of(of) for role in roles_in(template) if isinstance(of := self.recording.roles.get(role), Named)}
+        return frozenset(self._with_kin(found))
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What a whole answer names."""
+        return tuple(filled(value, self.recording.roles) for value in self.golden.values)
+
+    def _named_by_golden(self) -> Iterator[tuple[str, str, str]]:
+        roles = self.recording.roles
+        for blocker in self.golden.blockers:
+            if blocker.object is not None:
+                kind, _, full = filled(blocker.object, roles).partition(" ")
+                namespace, _, name = full.rpartition("/")
+                yield key(kind, name, namespace)
+        for trial in self.golden.fixes:
+            for change in trial.change:
+                if change.create is not None:
+                    made = filled_in(change.create, roles)
+                    yield key(made["kind"], made["metadata"]["name"], made["metadata"].get("namespace") or "")
+                elif isinstance(of := roles.get(change.of or ""), Named):
+                    yield key_of(of)
+
+    def _with_kin(self, found: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+        """Both ways between a pod's generated claims and their template; from a pod to its claims and to its owners."""
+        grown = set(found)
+        for item in self.recording.items:
+            if item.get("kind") != "Pod":
+                continue
+            metadata, pod = item["metadata"], key("Pod", item["metadata"]["name"], item["metadata"].get("namespace") or "")
+            statuses = (item.get("status") or {}).get("resourceClaimStatuses") or ()
+            generated = {entry["name"]: entry.get("resourceClaimName") for entry in statuses}
+            for entry in item["spec"].get("resourceClaims") or ():
+                template = entry.get("resourceClaimTemplateName")
+                claim = generated.get(entry["name"]) if template else entry.get("resourceClaimName")
+                of_template = key("ResourceClaimTemplate", template or "", metadata.get("namespace") or "")
+                of_claim = key("ResourceClaim", claim or "", metadata.get("namespace") or "")
+                if pod in found:
+                    grown.add(of_claim)
+                if template and of_template in found:
+                    grown.add(of_claim)
+                if template and of_claim in found:
+                    grown.add(of_template)
+            if pod in found:
+                owners = metadata.get("ownerReferences") or ()
+                grown |= {key(owner["kind"], owner["name"], metadata.get("namespace") or "") for owner in owners}
+        return {entry for entry in grown if entry[1]}
+
+
+def key(kind: str, name: str, namespace: str = "") -> tuple[str, str, str]:
+    """How objects are compared: kinds in small letters, without a namespace where there is none."""
+    return kind.lower(), name, namespace
+
+
+def key_of(of: Named) -> tuple[str, str, str]:
+    return key(of.kind, of.name, of.namespace or "")
+
+
+def names(ref: Ref, among: frozenset[tuple[str, str, str]]) -> bool:
+    """Whether a reference names one of these: a namespace that is left out counts as the right one, and plurals as kinds."""
+    kind, name = ref.kind.lower().rsplit("/", 1)[-1], ref.name.rsplit("/", 1)[-1]
+    return any(
+        name == entry_name and kind in (entry_kind, f"{entry_kind}s", f"{entry_kind}es") and ref.namespace in (None, "", namespace)
+        for entry_kind, entry_name, namespace in among
+    ) or any(name == entry_name and kind in (entry_kind, f"{entry_kind}s") and not namespace for entry_kind, entry_name, namespace in among)
+
+
+def cases(chosen: Sequence[str] = (), split: Split = "all") -> list[Case]:
+    """All cases, or those of the faults (or FAULT@RELEASE) that are named. Raises NoSuchCase."""
+    found = [Case(entry, release) for entry in entries() for release in recordings.recorded(entry)]
+    known = {case.name for case in found} | {case.entry.name for case in found}
+    for name in chosen:
+        if name not in known:
+            raise NoSuchCase(f"no case {name!r}; there are {len(found)}: `python -m evals list`")
+    return [
+        case
+        for case in found
+        if (not chosen or case.name in chosen or case.entry.name in chosen) and (split == "all" or case.split == split)
+    ]
+
+
+def fingerprint(chosen: Sequence[Case]) -> str:
+    """SHA-256 over the cases: recordings, questions and keys. Published before a held-out run, it shows that nothing was changed after."""
+    digest = hashlib.sha256()
+    for case in sorted(chosen, key=lambda case: case.name):
+        golden = case.golden.model_dump(mode="json")
+        digest.update(json.dumps([case.name, case.seed, case.question, golden], sort_keys=True).encode())
+        digest.update(json.dumps(case.recording.content, sort_keys=True).encode())
+    return digest.hexdigest()

@@ -1,0 +1,257 @@
+"""A proposed fix, carried out in a fresh copy of the case's scene in a lab: right if the pod then runs, what was meant is kept, and no innocent
+pod has lost anything.
+
+The scene of the same fault and seed has the same names, but for what controllers name (claims generated from templates): these are put into
+the fix by what they are. A fix is carried out once, however many attempts proposed it.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import time  # noqa: TID251 - the bounded wait for what a fix brings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from fault_injection.lab.errors import ApiError, LabError
+from fault_injection.library.changes import gone, put
+from fault_injection.library.declared import Plane
+from fault_injection.library.injection import Injection
+from fault_injection.library.intent import lost
+from fault_injection.library.recordings import everything
+from fault_injection.library.roles import Named, Roles
+from fault_injection.library.session import Session
+from k8s_topo_mcp.objects import KINDS
+
+from .answers import Ref, Step
+from .cases import Case, key
+from .records import Record
+from .scoring import Fix, harm_of
+
+Object = dict[str, Any]
+
+HELPS = 30.0
+"""Seconds in which a fix must let the pod run: a refused pod waits up to 10 s for its next attempt."""
+STAYS = 2.0
+"""Seconds that pods get, after the fix has worked, to be lost by it."""
+
+
+class BadStep(Exception):
+    """A step can't be carried out. Says which and why."""
+
+
+def hash_of(fix: Sequence[Step]) -> str:
+    """What makes two fixes the same one."""
+    return hashlib.sha256(json.dumps([step.model_dump(mode="json") for step in fix], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def wanted(records: Sequence[Record], cases: Mapping[str, Case]) -> Iterator[tuple[Case, tuple[Step, ...]]]:
+    """The fixes worth carrying out: the answers' whose cause is right or not, but that can be carried out and do no harm on the face of
+    it; each once."""
+    seen: set[tuple[str, str]] = set()
+    for record in records:
+        case = cases.get(record.case)
+        for answer in (timed.answer for timed in record.answers):
+            mark = (record.case, hash_of(answer.fix))
+            if case is None or case.control or not answer.fix or mark in seen:
+                continue
+            seen.add(mark)
+            if not any(step.problem() or harm_of(case, step) for step in answer.fix):
+                yield case, answer.fix
+
+
+def carry_out(work: Sequence[tuple[Case, tuple[Step, ...]]], tell: Callable[[Case, tuple[Step, ...], Fix, str], None]) -> None:
+    """Every fix in a lab, one after the other; a lab per plane. `tell` hears of each as it ends. Raises LabError where there is no lab."""
+    planes: dict[Plane, list[tuple[Case, tuple[Step, ...]]]] = {}
+    for case, fix in work:
+        planes.setdefault(case.fault.plane, []).append((case, fix))
+    for plane, share in planes.items():
+        with Session(plane) as session:
+            for case, fix in share:
+                tell(case, fix, *_one(session, case, fix))
+
+
+def _one(session: Session, case: Case, fix: Sequence[Step]) -> tuple[Fix, str]:
+    recorded = case.recording
+    with session.injected(case.entry, case.seed, recorded.told["innocents"]) as injection:
+        time.sleep(0.3)
+        roles = injection.roles()
+        before = everything(injection.place.client)
+        try:
+            for step in renamed(fix, recorded.roles, roles):
+                _carry(injection, step)
+        except (BadStep, ApiError) as error:
+            return Fix.UNUSABLE, str(error)[:300]
+        except LabError as error:
+            return Fix.FAILS, str(error)[:300]
+        return _outcome(case, injection, before, roles)
+
+
+def _outcome(case: Case, injection: Injection, before: Sequence[Object], roles: Roles) -> tuple[Fix, str]:
+    of = _subject(case, roles)
+    limit = time.monotonic() + HELPS
+    while not (started := _started(injection, of)):
+        if time.monotonic() > limit:
+            return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
+        time.sleep(0.1)
+    time.sleep(STAYS)
+    after = everything(injection.place.client)
+    harmed = losses(case, before, after, started)
+    if harmed:
+        return Fix.HARMS, "; ".join(harmed)[:300]
+    intent = case.golden.intent
+    missing = lost(intent, after, started, roles) if intent is not None and started["kind"] == "Pod" else []
+    return (Fix.GIVES_UP, "; ".join(missing)[:300]) if missing else (Fix.WORKS, "")
+
+
+def _subject(case: Case, roles: Roles) -> Named:
+    (name,) = {role for role, of in case.recording.roles.items() if of == case.asked}
+    of = roles[name]
+    assert isinstance(of, Named)
+    return of
+
+
+def _started(injection: Injection, of: Named) -> Object | None:
+    """The pod (of a workload: one of its pods) once it is bound; None until then."""
+    pods = injection.place.client.list("v1", "Pod", of.namespace)
+    if of.kind == "Pod":
+        found = [pod for pod in pods if pod["metadata"]["name"] == of.name]
+    else:
+        found = [pod for pod in pods if any(own["name"].startswith(of.name) for own in pod["metadata"].get("ownerReferences") or ())]
+        if not found or any(not pod["spec"].get("nodeName") for pod in found):
+            return None
+    return next((pod for pod in found if pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp")), None)
+
+
+def losses(case: Case, before: Sequence[Object], after: Sequence[Object], started: Object) -> list[str]:
+    """Pods that ran and don't run any more, but for those that a golden fix ends too; in words."""
+    left = {(item["metadata"].get("namespace"), item["metadata"]["name"]): item for item in after if item["kind"] == "Pod" and _runs(item)}
+    found: list[str] = []
+    for item in before:
+        metadata = item["metadata"]
+        name = (metadata.get("namespace"), metadata["name"])
+        if item["kind"] != "Pod" or not _runs(item) or name in left or name == (None, started["metadata"]["name"]):
+            continue
+        if key("Pod", metadata["name"], metadata.get("namespace") or "") not in case.guilty:
+            found.append(f"Pod {metadata.get('namespace')}/{metadata['name']} doesn't run any more")
+    return found
+
+
+def _runs(pod: Object) -> bool:
+    ended = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    return bool(pod["spec"].get("nodeName")) and not ended and not pod["metadata"].get("deletionTimestamp")
+
+
+# --- steps ----------------------------------------------------------------------------------------------------------------------------
+
+
+def renamed(fix: Sequence[Step], recorded: Roles, now: Roles) -> list[Step]:
+    """The fix with what controllers named in the recording replaced by what they named here."""
+    pairs = {
+        old: new
+        for role, of in recorded.items()
+        if isinstance(of, Named) and isinstance(other := now.get(role), Named)
+        for old, new in zip((of.name, *of.claims), (other.name, *other.claims), strict=False)
+        if old != new
+    }
+    made: list[Step] = []
+    for step in fix:
+        text = step.model_dump_json()
+        for old in sorted(pairs, key=len, reverse=True):
+            text = text.replace(old, pairs[old])
+        made.append(Step.model_validate_json(text))
+    return made
+
+
+def _carry(injection: Injection, step: Step) -> None:
+    place = injection.place
+    if step.apply is not None:
+        made = step.manifest()
+        if made is None:
+            raise BadStep(step.problem() or "no manifest")
+        namespace = made["metadata"].get("namespace") or "default"
+        item = place.client.find(made["apiVersion"], made["kind"], made["metadata"]["name"], namespace)
+        if item is None:
+            place.client.create(made)
+        else:
+            put(place, item, _over(item, made))
+        return
+    assert step.object is not None
+    item = _find(injection, step.object)
+    if step.delete:
+        gone(place, item)
+    else:
+        put(place, item, patched(item, step))
+
+
+def _find(injection: Injection, ref: Ref) -> Object:
+    """The object that a reference names. Raises BadStep."""
+    client = injection.place.client
+    kind = ref.kind.rsplit("/", 1)[-1].lower()
+    served = client.versions()
+    for group, known in sorted(KINDS):
+        if kind not in (known.lower(), f"{known.lower()}s"):
+            continue
+        for version in served.get(group, ()):
+            if client.serves(version, known):
+                found = client.find(version, known, ref.name.rsplit("/", 1)[-1], ref.namespace or "default")
+                if found is not None:
+                    return found
+    raise BadStep(f"there is no {ref}")
+
+
+def _over(item: Object, manifest: Object) -> Object:
+    """What apply makes of an object: the manifest's fields over its own."""
+    return merged(item, {name: value for name, value in manifest.items() if name not in ("status",)})
+
+
+def patched(item: Object, step: Step) -> Object:
+    """An object with a patch in it. Raises BadStep."""
+    if isinstance(step.patch, list):
+        made = copy.deepcopy(item)
+        for operation in step.patch:
+            _operate(made, operation)
+        return made
+    return merged(item, step.patch or {})
+
+
+def merged(item: Any, patch: Any) -> Any:
+    """A JSON merge patch (RFC 7386): objects are merged, null takes away, everything else replaces."""
+    if not isinstance(patch, dict):
+        return copy.deepcopy(patch)
+    made = dict(item) if isinstance(item, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            made.pop(name, None)
+        else:
+            made[name] = merged(made.get(name), value)
+    return made
+
+
+def _operate(item: Object, operation: Mapping[str, Any]) -> None:
+    """One operation of a JSON patch (RFC 6902): add, replace, remove; and test, which must hold. Raises BadStep."""
+    verb, path = operation.get("op"), operation.get("path")
+    if verb not in ("add", "replace", "remove", "test") or not isinstance(path, str) or not path.startswith("/"):
+        raise BadStep(f"a patch's operation is add, replace, remove or test of a /path, not {json.dumps(operation)[:100]}")
+    *way, last = (part.replace("~1", "/").replace("~0", "~") for part in path[1:].split("/"))
+    holder: Any = item
+    try:
+        for part in way:
+            holder = holder[int(part)] if isinstance(holder, list) else holder[part] if verb != "add" else holder.setdefault(part, {})
+        if isinstance(holder, list):
+            place = len(holder) if last == "-" else int(last)
+            if verb == "add":
+                holder.insert(place, operation["value"])
+            elif verb == "replace":
+                holder[place] = operation["value"]
+            elif verb == "remove":
+                del holder[place]
+        elif verb in ("add", "replace"):
+            holder[last] = operation["value"]
+        elif verb == "remove":
+            del holder[last]
+        if verb == "test" and (holder[int(last)] if isinstance(holder, list) else holder[last]) != operation["value"]:
+            raise BadStep(f"test {path} doesn't hold")
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise BadStep(f"the patch's path {path} leads nowhere in {item.get('kind')} {item['metadata']['name']}") from None

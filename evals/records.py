@@ -1,0 +1,158 @@
+"""The record of a run: a folder with `run.json` (what was run), `records.jsonl` (a line for each finished attempt), `fixes.jsonl` (what
+came of fixes) and `transcripts/`. Lines are appended whole and flushed; a line that a kill cut short is dropped when the folder is opened again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from .answers import Answer
+
+Outcome = Literal["answered", "no answer", "out of time", "failed", "not run"]
+
+
+class BadRecords(Exception):
+    """A folder isn't a run's, or lines of it aren't records. Says where."""
+
+
+class Timed(BaseModel):
+    """An answer and when it was given, in seconds from the question."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    at: float
+    answer: Answer
+
+
+class Record(BaseModel):
+    """One attempt of one agent in one arm at one case. `characters`: what tools answered; `model_seconds`: spent waiting for the model,
+    where the adapter can tell. None: not known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    case: str
+    seed: int
+    arm: str
+    agent: str
+    model: str
+    repeat: int
+    outcome: Outcome
+    why: str = ""
+    seconds: float
+    model_seconds: float | None = None
+    answers: tuple[Timed, ...] = ()
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost: float | None = None
+    tool_calls: int | None = None
+    characters: int | None = None
+    refused_writes: int = 0
+    transcript: str | None = None
+
+    @property
+    def id(self) -> str:
+        return identity(self.case, self.arm, self.agent, self.model, self.repeat)
+
+    @property
+    def last(self) -> Answer | None:
+        return self.answers[-1].answer if self.answers else None
+
+
+def identity(case: str, arm: str, agent: str, model: str, repeat: int) -> str:
+    """What makes an attempt the same one: case, arm, agent, model, and which repeat."""
+    return "|".join((case, arm, agent, model, str(repeat)))
+
+
+class Folder:
+    """A run's folder, open for appending by the threads of one process."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        (path / "transcripts").mkdir(parents=True, exist_ok=True)
+        _mend(path / "records.jsonl")
+        self._records = {record.id: record for record in read(path)}
+
+    def has(self, identity: str) -> bool:
+        """Whether the attempt is on record; one that wasn't run may be tried again."""
+        found = self._records.get(identity)
+        return found is not None and found.outcome != "not run"
+
+    def add(self, record: Record) -> None:
+        """Append a record, on disk when this returns; an attempt that is on record already is left as it is."""
+        with self._lock:
+            if self.has(record.id):
+                return
+            with (self.path / "records.jsonl").open("a", encoding="utf-8") as file:
+                file.write(record.model_dump_json() + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            self._records[record.id] = record
+
+    def describe(self, what: dict[str, Any]) -> None:
+        """Write run.json; what is there already must say the same of prompts and cases. Raises BadRecords."""
+        target = self.path / "run.json"
+        if target.exists():
+            before = json.loads(target.read_text())
+            changed = sorted(key for key in ("prompt", "fingerprint", "seconds", "metric") if before.get(key) != what.get(key))
+            if changed:
+                raise BadRecords(f"{target}: another run, with other {', '.join(changed)}; take another --out")
+            what = {**before, **what, "arms": {**before.get("arms", {}), **what.get("arms", {})}}
+        temporary = target.with_suffix(".new")
+        temporary.write_text(json.dumps(what, indent=1, sort_keys=True) + "\n")
+        temporary.replace(target)
+
+
+def _mend(path: Path) -> None:
+    """Drop a last line that has no end."""
+    if not path.exists():
+        return
+    content = path.read_bytes()
+    if content and not content.endswith(b"\n"):
+        with path.open("r+b") as file:
+            file.truncate(content.rfind(b"\n") + 1)
+
+
+def read(path: Path) -> list[Record]:
+    """The records of a folder, each attempt once: its first record, but for one that wasn't run. Raises BadRecords."""
+    source = path / "records.jsonl"
+    found: dict[str, Record] = {}
+    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines() if source.exists() else (), 1):
+        try:
+            record = Record.model_validate_json(line)
+        except ValueError as error:
+            raise BadRecords(f"{source}, line {number}: no record: {str(error).splitlines()[0]}") from None
+        if record.id not in found or found[record.id].outcome == "not run":
+            found[record.id] = record
+    return list(found.values())
+
+
+def merge(sources: Iterable[Path], into: Path) -> int:
+    """Put the shards of a run together; gives how many attempts there are. Raises BadRecords where they aren't of one run."""
+    folder = Folder(into)
+    for source in sources:
+        described = source / "run.json"
+        if not described.exists():
+            raise BadRecords(f"{source}: no run.json; a run's folder has one")
+        folder.describe(json.loads(described.read_text()))
+        for record in read(source):
+            _take_transcript(source, into, record)
+            folder.add(record)
+    return len(read(into))
+
+
+def _take_transcript(source: Path, into: Path, record: Record) -> None:
+    if record.transcript and (source / record.transcript).exists():
+        (into / record.transcript).write_bytes((source / record.transcript).read_bytes())
+
+
+def fixes(path: Path) -> Iterator[dict[str, Any]]:
+    """What came of fixes: {"case", "fix" (hash), "outcome", "why"}."""
+    source = path / "fixes.jsonl"
+    for line in source.read_text().splitlines() if source.exists() else ():
+        yield json.loads(line)

@@ -1,0 +1,176 @@
+"""Runs attempts: each with a replay server of its own on a free port and an empty home, several side by side, none twice."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import tempfile
+import threading
+import time  # noqa: TID251 - attempts are timed
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from fault_injection import replay
+
+from .agents import Agent
+from .arms import Arm
+from .cases import Case, Split, fingerprint
+from .records import Folder, Outcome, Record, identity
+from .tasks import PROMPT, Task, Told
+
+METRIC = (
+    "Right at 120 seconds: the share of cases whose last answer by then blames the right object by the right mechanism, blames nobody"
+    " innocent, and proposes a fix that was carried out in a fresh copy of the cluster and worked; of controls: that nothing has to be"
+    " changed. Pending faults and DRA faults apart. Beside it, per case that is right: seconds, tokens and characters read."
+)
+"""The primary metric, part of every run's description from before its first attempt."""
+
+CONFIDENT = 0.8
+"""From this confidence on a wrong answer is confident and wrong. Fixed before the first run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One agent in one arm at one case, for the n-th time."""
+
+    case: Case
+    arm: Arm | None
+    agent: Agent
+    repeat: int
+
+    @property
+    def arm_name(self) -> str:
+        return self.arm.name if self.arm is not None else "none"
+
+    @property
+    def id(self) -> str:
+        return identity(self.case.name, self.arm_name, self.agent.kind, self.agent.model, self.repeat)
+
+
+def attempts(cases: Sequence[Case], arms: Sequence[Arm], agents: Sequence[Agent], repeats: int) -> list[Attempt]:
+    """All attempts; an agent that uses no arm makes one per case and repeat. Case by case: a run that is cut short has compared arms."""
+    return [
+        Attempt(case, arm, agent, repeat)
+        for repeat in range(repeats)
+        for case in cases
+        for agent in agents
+        for arm in (arms if agent.uses_arms else (None,))
+    ]
+
+
+def share(found: Sequence[Attempt], index: int, of: int) -> list[Attempt]:
+    """One shard of `of`, `index` from 1: every of-th case with all its attempts, so that arms stay comparable within a shard."""
+    names = sorted({attempt.case.name for attempt in found})
+    own = set(names[index - 1 :: of])
+    return [attempt for attempt in found if attempt.case.name in own]
+
+
+def describe(folder: Folder, cases: Sequence[Case], split: Split, arms: Sequence[Arm], seconds: float, repeats: int) -> None:
+    """run.json: everything that a reader needs to run it again."""
+    folder.describe(
+        {
+            "metric": METRIC,
+            "confident": CONFIDENT,
+            "prompt": PROMPT,
+            "seconds": seconds,
+            "repeats": repeats,
+            "split": split,
+            "cases": {case.name: case.seed for case in cases},
+            "fingerprint": fingerprint(cases),
+            "arms": {arm.name: arm.model_dump(mode="json") for arm in arms},
+        }
+    )
+
+
+def run(todo: Sequence[Attempt], folder: Folder, seconds: float, jobs: int, tell: Callable[[Record], None]) -> int:
+    """What isn't on record yet; gives how many attempts were made. An arm or agent that can't be run is recorded as not run."""
+    left = [attempt for attempt in todo if not folder.has(attempt.id)]
+    stopping = threading.Event()
+
+    def one(attempt: Attempt) -> None:
+        if stopping.is_set():
+            return
+        record = _attempt(attempt, folder.path, seconds)
+        folder.add(record)
+        tell(record)
+
+    with ThreadPoolExecutor(jobs, thread_name_prefix="attempt") as pool:
+        waiting = [pool.submit(one, attempt) for attempt in left]
+        try:
+            for future in waiting:
+                future.result()
+        except BaseException:
+            stopping.set()
+            for future in waiting:
+                future.cancel()
+            raise
+    return len(left)
+
+
+def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
+    case, arm, agent = attempt.case, attempt.arm, attempt.agent
+    lacking = agent.missing() or (arm.missing() if arm is not None else None)
+    if lacking is not None:
+        return _record(attempt, Told(outcome="not run", why=lacking), 0.0, 0, None)
+    told = Told()
+    with tempfile.TemporaryDirectory(prefix="k8s-topo-mcp-eval-") as home, contextlib.ExitStack() as stack:
+        kubeconfig, writes = Path(home) / "kubeconfig", 0
+        server = None
+        if arm is not None:
+            server = stack.enter_context(replay.serve(case.snapshot))
+            server.kubeconfig(kubeconfig)
+        own = Path(home) / "home"
+        own.mkdir()
+        began = time.monotonic()
+        task = Task(case, arm or _NOTHING, kubeconfig, own, seconds, lambda: time.monotonic() - began)
+        try:
+            agent.run(task, told)
+        except Exception as error:
+            # An agent is somebody else's program: whatever it does ends this attempt alone.
+            reason = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error
+            told.outcome, told.why = "failed", f"{type(reason).__name__}: {reason}"[:500]
+        spent = time.monotonic() - began
+        if server is not None:
+            writes = len(server.writes)
+        path = _write_transcript(folder, attempt, task, told)
+    return _record(attempt, told, spent, writes, path)
+
+
+_NOTHING = Arm(name="none", title="nothing")
+
+
+def _record(attempt: Attempt, told: Told, spent: float, writes: int, transcript: str | None) -> Record:
+    outcome: Outcome = told.outcome or ("answered" if told.answers else "no answer")
+    return Record(
+        case=attempt.case.name,
+        seed=attempt.case.seed,
+        arm=attempt.arm_name,
+        agent=attempt.agent.kind,
+        model=attempt.agent.model,
+        repeat=attempt.repeat,
+        outcome=outcome,
+        why=told.why,
+        seconds=round(spent, 3),
+        model_seconds=None if told.model_seconds is None else round(told.model_seconds, 3),
+        answers=tuple(told.answers),
+        tokens_in=told.tokens_in,
+        tokens_out=told.tokens_out,
+        cost=told.cost,
+        tool_calls=told.tool_calls,
+        characters=told.characters,
+        refused_writes=writes,
+        transcript=transcript,
+    )
+
+
+def _write_transcript(folder: Path, attempt: Attempt, task: Task, told: Told) -> str:
+    name = "".join(letter if letter.isalnum() or letter in "-.@" else "_" for letter in attempt.id)[:180]
+    target = folder / "transcripts" / f"{name}.json"
+    content = {"question": attempt.case.question, "prompt": task.prompt, "events": told.transcript}
+    # What an agent's environment shows of this machine is no part of a result.
+    text = json.dumps(content, indent=1, ensure_ascii=False).replace(str(task.home.parent), "/attempt").replace(sys.executable, "python")
+    target.write_text(text + "\n", encoding="utf-8", errors="replace")
+    return f"transcripts/{target.name}"
