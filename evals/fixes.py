@@ -1,5 +1,5 @@
-"""A proposed fix, carried out in a fresh copy of the case's scene in a lab: right if the pod then runs, what was meant is kept, and no innocent
-pod has lost anything.
+"""A proposed fix, carried out in a fresh copy of the case's scene in a lab: right if the pod then runs, what was meant is kept, and no
+innocent pod has lost anything.
 
 The scene of the same fault and seed has the same names, but for what controllers name (claims generated from templates): these are put into
 the fix by what they are. A fix is carried out once, however many attempts proposed it.

@@ -1,5 +1,6 @@
 """The record of a run: a folder with `run.json` (what was run), `records.jsonl` (a line for each finished attempt), `fixes.jsonl` (what
-came of fixes) and `transcripts/`. Lines are appended whole and flushed; a line that a kill cut short is dropped when the folder is opened again.
+came of fixes) and `transcripts/`. Lines are appended whole and flushed; a line that a kill cut short is dropped when the folder is opened
+again.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from .answers import Answer
+from .scoring import Fix
 
 Outcome = Literal["answered", "no answer", "out of time", "failed", "not run"]
 
@@ -143,6 +145,10 @@ def merge(sources: Iterable[Path], into: Path) -> int:
         for record in read(source):
             _take_transcript(source, into, record)
             folder.add(record)
+        known = {(tried.case, tried.fix) for tried in fixes(into)}
+        for tried in fixes(source):
+            if (tried.case, tried.fix) not in known:
+                add_fix(into, tried)
     return len(read(into))
 
 
@@ -151,8 +157,30 @@ def _take_transcript(source: Path, into: Path, record: Record) -> None:
         (into / record.transcript).write_bytes((source / record.transcript).read_bytes())
 
 
-def fixes(path: Path) -> Iterator[dict[str, Any]]:
-    """What came of fixes: {"case", "fix" (hash), "outcome", "why"}."""
+class Tried(BaseModel):
+    """What came of a fix: `fix` is its hash."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    case: str
+    fix: str
+    outcome: Fix
+    why: str = ""
+
+
+def add_fix(path: Path, tried: Tried) -> None:
+    """Append what came of a fix."""
+    _mend(path / "fixes.jsonl")
+    with (path / "fixes.jsonl").open("a", encoding="utf-8") as file:
+        file.write(tried.model_dump_json() + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def fixes(path: Path) -> Iterator[Tried]:
+    """What came of the fixes of a run. Raises BadRecords."""
     source = path / "fixes.jsonl"
-    for line in source.read_text().splitlines() if source.exists() else ():
-        yield json.loads(line)
+    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines() if source.exists() else (), 1):
+        try:
+            yield Tried.model_validate_json(line)
+        except ValueError as error:
+            raise BadRecords(f"{source}, line {number}: {str(error).splitlines()[0]}") from None

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .cases import Case
-from .records import Record
+from .fixes import hash_of
+from .records import Record, Tried
 from .running import CONFIDENT
 from .scoring import Fix, Score, score
 from .statistics import Share, median
@@ -59,10 +60,9 @@ class Result:
         return self.last is not None and not self.last.cause and self.last.confidence >= CONFIDENT
 
 
-def results(
-    records: Iterable[Record], cases: Mapping[str, Case], outcomes: Mapping[tuple[str, str], Fix], hash_of: Callable[..., str]
-) -> list[Result]:
-    """Scores of all records whose case is known; `outcomes`: what came of fixes, by case and hash."""
+def results(records: Iterable[Record], cases: Mapping[str, Case], tried: Iterable[Tried] = ()) -> list[Result]:
+    """Scores of all records whose case is known, with what came of their fixes."""
+    outcomes = {(entry.case, entry.fix): entry.outcome for entry in tried}
     return [
         Result(
             record,

@@ -191,20 +191,25 @@ def at_place(place: Place, changes: Sequence[Change], roles: Roles) -> None:
         of = named(change, roles)
         item = place.client.get(of.api_version, of.kind, of.name, of.namespace or "default")
         if change.delete:
-            _gone(place, item)
+            gone(place, item)
             continue
-        made = edited(item, change, roles)
-        if of.kind in ANEW and made["spec"] != item["spec"]:
-            _anew(place, item, made)
-            if of.kind == "ResourceClaimTemplate":
-                _pods_anew(place, of)
-            continue
-        if made.get("status") != item.get("status"):
-            place.client.status(item, made["status"])
-        if {**made, "status": None} != {**item, "status": None}:
-            latest = place.client.get(of.api_version, of.kind, of.name, of.namespace or "default")
-            made["metadata"]["resourceVersion"] = latest["metadata"]["resourceVersion"]
-            place.client.replace(made)
+        put(place, item, edited(item, change, roles))
+
+
+def put(place: Place, item: Object, made: Object) -> None:
+    """Make an object that is there what it is to be; what can't be edited is made again. Raises LabError, ApiError."""
+    of = Named.of(item)
+    if of.kind in ANEW and made["spec"] != item["spec"]:
+        _anew(place, item, made)
+        if of.kind == "ResourceClaimTemplate":
+            _pods_anew(place, of)
+        return
+    if made.get("status") != item.get("status"):
+        place.client.status(item, made.get("status") or {})
+    if {**made, "status": None} != {**item, "status": None}:
+        latest = place.client.get(of.api_version, of.kind, of.name, of.namespace or "default")
+        made["metadata"]["resourceVersion"] = latest["metadata"]["resourceVersion"]
+        place.client.replace(made)
 
 
 def _pods_anew(place: Place, template: Named) -> None:
@@ -213,25 +218,26 @@ def _pods_anew(place: Place, template: Named) -> None:
         uses = any(entry.get("resourceClaimTemplateName") == template.name for entry in pod["spec"].get("resourceClaims") or ())
         if uses and not pod["spec"].get("nodeName"):
             if pod["metadata"].get("ownerReferences"):
-                _gone(place, pod)
+                gone(place, pod)
             else:
                 _anew(place, pod, pod)
 
 
 def _anew(place: Place, old: Object, new: Object) -> None:
-    _gone(place, old)
+    gone(place, old)
     made = {key: value for key, value in new.items() if key != "status"}
     made["metadata"] = {key: old["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in old["metadata"]}
     made["spec"] = {key: value for key, value in new["spec"].items() if key != "priority"}
     place.client.create(made)
 
 
-def _gone(place: Place, item: Object) -> None:
+def gone(place: Place, item: Object) -> None:
+    """Delete an object and wait until it is gone. Raises LabError, ApiError."""
     metadata = item["metadata"]
     place.client.delete(item, grace=0 if item["kind"] == "Pod" else None)
 
-    def gone() -> bool:
+    def ended() -> bool:
         found = place.client.find(item["apiVersion"], item["kind"], metadata["name"], metadata.get("namespace", "default"))
         return found is None or found["metadata"]["uid"] != metadata["uid"]
 
-    place.wait(f"{item['kind']} {metadata['name']} to be gone", gone, 15)
+    place.wait(f"{item['kind']} {metadata['name']} to be gone", ended, 15)

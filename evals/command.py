@@ -1,0 +1,316 @@
+"""`python -m evals list | run | fixes | report | compare | merge | start | answer`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import signal
+import sys
+import threading
+import time  # noqa: TID251 - how long a run takes, and a manual answer
+from collections.abc import Sequence
+from pathlib import Path
+
+from fault_injection import replay
+from fault_injection.lab.errors import ApiError, LabError
+
+from . import report, results
+from .agents import KINDS, BadAgent, agent
+from .answers import found_in
+from .arms import Arm, BadArm, arm, known
+from .cases import Case, NoSuchCase, cases, fingerprint
+from .fixes import carry_out, hash_of, wanted
+from .records import BadRecords, Folder, Record, Timed, Tried, add_fix, fixes, merge, read
+from .running import attempts, describe, run, share
+from .scoring import Fix
+from .statistics import paired
+from .tasks import prompt
+
+SECONDS = 300.0
+DEFAULT = Path("evals/results/latest")
+
+
+def main(arguments: list[str]) -> int:
+    """Do what is asked; what can't be done is one line."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.does(options)
+    except (BadArm, BadAgent, BadRecords, NoSuchCase, LabError, ApiError) as error:
+        sys.stderr.write(f"evals: {error}\n")
+    except KeyboardInterrupt:
+        sys.stderr.write("evals: stopped; the same command goes on where it was\n")
+    except OSError as error:
+        sys.stderr.write(f"evals: {error.filename or ''}: {error.strerror or error}\n")
+    return 1
+
+
+def show(options: argparse.Namespace) -> int:
+    """The cases, the arms and what is missing for them."""
+    found = cases(options.case, options.split)
+    if options.fingerprint:
+        sys.stdout.write(f"{fingerprint(found)}  {len(found)} cases, {options.split}\n")
+        return 0
+    for case in found:
+        sys.stdout.write(
+            f"{case.name}  {case.fault.family.value}  {case.fault.kind}  {case.fault.difficulty}  {case.split}  {case.nodes} nodes\n"
+        )
+    for name in known():
+        chosen = arm(name)
+        lacking = chosen.missing()
+        sys.stdout.write(f"arm {name}: {chosen.title}{f' (not here: {lacking})' if lacking else ''}\n")
+    sys.stdout.write(f"agents: {', '.join(KINDS)}\n")
+    return 0
+
+
+def run_all(options: argparse.Namespace) -> int:
+    """Attempts, and their report."""
+    chosen = cases(options.case, options.split)
+    found_arms = [arm(name) for name in options.arm]
+    agents = [agent(name) for name in options.agent]
+    if any(entry.uses_arms for entry in agents) and not found_arms:
+        raise BadArm(f"which arms? --arm, of {', '.join(known())}, or the path of a .yaml file")
+    folder = Folder(options.out)
+    describe(folder, chosen, options.split, found_arms, options.seconds, options.repeats)
+    todo = attempts(chosen, found_arms, agents, options.repeats)
+    if options.shard:
+        todo = share(todo, *options.shard)
+    _until_stopped()
+    began, done, lock = time.monotonic(), 0, threading.Lock()
+    left = sum(not folder.has(attempt.id) for attempt in todo)
+    sys.stderr.write(f"{len(todo)} attempts, {len(todo) - left} of them on record\n")
+
+    def tell(record: Record) -> None:
+        nonlocal done
+        with lock:
+            done += 1
+            sys.stderr.write(
+                f"[{done}/{left}] {record.id}: {record.outcome}{f' ({record.why})' if record.why else ''}, {record.seconds:.1f} s\n"
+            )
+
+    run(todo, folder, options.seconds, options.jobs, tell)
+    sys.stderr.write(f"{time.monotonic() - began:.0f} s\n")
+    return _write(options.out)
+
+
+def _until_stopped() -> None:
+    """A polite signal ends a run as Ctrl-C does."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stop)
+
+
+def try_fixes(options: argparse.Namespace) -> int:
+    """Carry out the fixes of a run's answers in a lab, those that weren't yet."""
+    folder: Path = options.folder
+    by_name = {case.name: case for case in cases()}
+    known_fixes = {(tried.case, tried.fix) for tried in fixes(folder)}
+    work = [(case, fix) for case, fix in wanted(_records(folder), by_name) if (case.name, hash_of(fix)) not in known_fixes]
+    sys.stderr.write(f"{len(work)} fixes to carry out\n")
+    done = 0
+
+    def tell(case: Case, fix: Sequence[object], outcome: Fix, why: str) -> None:
+        nonlocal done
+        done += 1
+        add_fix(folder, Tried(case=case.name, fix=hash_of(fix), outcome=outcome, why=why))  # type: ignore[arg-type]
+        sys.stderr.write(f"[{done}/{len(work)}] {case.name}: {outcome.value}{f' ({why})' if why else ''}\n")
+
+    carry_out(work, tell)
+    return _write(folder)
+
+
+def write_report(options: argparse.Namespace) -> int:
+    return _write(options.folder)
+
+
+def _write(folder: Path) -> int:
+    records = _records(folder)
+    described = json.loads((folder / "run.json").read_text()) if (folder / "run.json").exists() else {}
+    found = results.results(records, {case.name: case for case in cases()}, fixes(folder))
+    not_run = [record for record in records if record.outcome == "not run"]
+    text = report.markdown(found, described, not_run)
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    (folder / "report.html").write_text(report.page(found, described, not_run, folder), encoding="utf-8")
+    sys.stdout.write(text)
+    sys.stdout.write(f"{folder / 'report.html'}\n")
+    return 0
+
+
+def _records(folder: Path) -> list[Record]:
+    found = read(folder)
+    if not found:
+        raise BadRecords(f"{folder}: no records; `python -m evals run --out {folder}` makes some")
+    return found
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Two runs, arm by arm, on the cases that both have."""
+    by_name = {case.name: case for case in cases()}
+    first, second = (results.arms(results.results(_records(path), by_name, fixes(path))) for path in (options.first, options.second))
+    for name in sorted(first.keys() | second.keys()):
+        if name not in first or name not in second:
+            sys.stdout.write(f"{name}: only in {options.first if name in first else options.second}\n")
+            continue
+        before, after = first[name].by_case(), second[name].by_case()
+        both = paired(before, after)
+        lost = sorted(case for case in before.keys() & after.keys() if before[case] and not after[case])
+        sys.stdout.write(
+            f"{name}: {both.both + both.only_first} right before, {both.both + both.only_second} after, of {len(before.keys() & after.keys())};"
+            f" {both.only_second} gained, {both.only_first} lost{f' ({chr(44).join(lost[:10])})' if lost else ''}, by chance {both.chance:.3g}\n"
+        )
+    return 0
+
+
+def merge_all(options: argparse.Namespace) -> int:
+    """Put shards together."""
+    number = merge(options.shards, options.out)
+    sys.stderr.write(f"{number} attempts\n")
+    return _write(options.out)
+
+
+# --- by hand --------------------------------------------------------------------------------------------------------------------------
+
+
+def start(options: argparse.Namespace) -> int:
+    """Serve a case until Ctrl-C, and say the question: the clock runs from then. `answer FILE` stops it."""
+    (case,) = cases([options.case])[:1]
+    chosen: Arm = arm(options.arm)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with replay.serve(case.snapshot) as server:
+        kubeconfig = server.kubeconfig(options.out / "kubeconfig")
+        state = {"case": case.name, "arm": chosen.name, "who": options.who, "began": time.time(), "seconds": options.seconds}
+        (options.out / "started.json").write_text(json.dumps(state) + "\n")
+        sys.stdout.write(prompt(case.question, options.seconds, chosen.papers()))
+        sys.stdout.write(f"\nexport KUBECONFIG={kubeconfig.resolve()}\n")
+        for name, command in chosen.commands(kubeconfig.resolve(), case.snapshot).items():
+            sys.stdout.write(f"MCP server {name}: {' '.join(command.command)}\n")
+        sys.stdout.write(f"then: python -m evals answer FILE --out {options.out}\n")
+        sys.stdout.flush()
+        stopping = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopping.set())
+        while not stopping.wait(0.5) and (options.out / "started.json").exists():
+            pass
+    return 0
+
+
+def answer(options: argparse.Namespace) -> int:
+    """Take the answer of an attempt by hand; the clock stops with the call."""
+    now = time.time()
+    place = options.out / "started.json"
+    if not place.exists():
+        raise BadRecords(f"{options.out}: nothing was started there; `python -m evals start CASE --out {options.out}`")
+    state = json.loads(place.read_text())
+    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8", errors="replace")
+    said = found_in(text)
+    if not said:
+        raise BadRecords(f"{options.file}: no answer in it; it ends with one JSON object of the form that was printed with the question")
+    spent = now - state["began"]
+    (case,) = cases([state["case"]])
+    folder = Folder(options.out)
+    repeat = sum(record.case == case.name and record.agent == "manual" and record.model == state["who"] for record in read(options.out))
+    late = spent > state["seconds"]
+    folder.add(
+        Record(
+            case=case.name,
+            seed=case.seed,
+            arm=state["arm"],
+            agent="manual",
+            model=state["who"],
+            repeat=repeat,
+            outcome="out of time" if late else "answered",
+            seconds=round(spent, 3),
+            answers=() if late else (Timed(at=round(spent, 3), answer=said[-1]),),
+        )
+    )
+    place.unlink()
+    sys.stdout.write(f"{case.name}: {'too late, ' if late else ''}{spent:.0f} s\n")
+    return 0
+
+
+# --- the command line -----------------------------------------------------------------------------------------------------------------
+
+
+def _shard(text: str) -> tuple[int, int]:
+    first, _, of = text.partition("/")
+    if not (first.isdigit() and of.isdigit() and 1 <= int(first) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text!r}: I/N with I from 1 to N, as in 2/8")
+    return int(first), int(of)
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 64:
+        raise argparse.ArgumentTypeError(f"{text!r}: a number from 1 to 64")
+    return int(text)
+
+
+def _some_seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 1 <= value <= 3600:
+        raise argparse.ArgumentTypeError(f"{text!r}: seconds, from 1 to 3600")
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    width = shutil.get_terminal_size().columns - 2
+    parser = argparse.ArgumentParser(
+        prog="python -m evals", description=__doc__, formatter_class=lambda prog: argparse.HelpFormatter(prog, width=width)
+    )
+    kinds = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, does: object, text: str) -> argparse.ArgumentParser:
+        made = kinds.add_parser(name, help=text, description=text)
+        made.set_defaults(does=does)
+        return made
+
+    def choose(made: argparse.ArgumentParser) -> None:
+        made.add_argument("--case", action="append", default=[], metavar="FAULT[@RELEASE]", help="may be repeated; by default all")
+        made.add_argument("--split", choices=("all", "tuning", "held-out"), default="all", help="by the parity of a case's seed")
+
+    listing = command("list", show, "the cases, arms and agents")
+    choose(listing)
+    listing.add_argument("--fingerprint", action="store_true", help="the hash of the cases alone, to publish before a run")
+
+    running = command("run", run_all, "ask agents; goes on where a run was stopped")
+    choose(running)
+    running.add_argument("--agent", action="append", required=True, metavar="KIND[:MODEL]", help=f"{', '.join(KINDS)}; may be repeated")
+    running.add_argument(
+        "--arm", action="append", default=[], metavar="NAME", help=f"{', '.join(known())}, or a .yaml file; may be repeated"
+    )
+    running.add_argument("--repeats", type=_positive, default=1)
+    running.add_argument("--seconds", type=_some_seconds, default=SECONDS, help="of an attempt")
+    running.add_argument("--jobs", type=_positive, default=2, help="attempts side by side")
+    running.add_argument("--shard", type=_shard, metavar="I/N", help="every N-th case from the I-th; `merge` puts shards together")
+    running.add_argument("--out", type=Path, default=DEFAULT, metavar="FOLDER")
+
+    for name, does, text in (
+        ("fixes", try_fixes, "carry out the fixes that were proposed, each in a fresh copy of its cluster, in a lab"),
+        ("report", write_report, "report.md and report.html from the records"),
+    ):
+        command(name, does, text).add_argument("folder", type=Path, nargs="?", default=DEFAULT)
+
+    comparing = command("compare", compare, "two runs, arm by arm, on the cases of both")
+    comparing.add_argument("first", type=Path)
+    comparing.add_argument("second", type=Path)
+
+    merging = command("merge", merge_all, "put the shards of a run together")
+    merging.add_argument("shards", type=Path, nargs="+")
+    merging.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+
+    starting = command("start", start, "serve a case, print the question, and start the clock")
+    starting.add_argument("case", metavar="FAULT[@RELEASE]")
+    starting.add_argument("--arm", default="shell")
+    starting.add_argument("--who", default="somebody", help="whose answer it is")
+    starting.add_argument("--seconds", type=_some_seconds, default=SECONDS)
+    starting.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+
+    answering = command("answer", answer, "stop the clock: take the answer in a file (- for standard input)")
+    answering.add_argument("file")
+    answering.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    return parser

@@ -1,0 +1,316 @@
+"""The report of a run: Markdown for a README, and one self-contained HTML page with plots and transcripts. Made from the records alone."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .records import Record
+from .results import CURVE, MOMENTS, Figures, Result, about_devices, arms, name_of
+from .statistics import Share, every_time, paired
+
+MOST_TRANSCRIPT = 20_000
+"""Characters of a transcript in the page."""
+FEW = 100
+"""Transcripts in the page; the rest are files beside it."""
+
+GROUPS: tuple[tuple[str, Callable[[Result], str]], ...] = (
+    ("What it is about", about_devices),
+    ("Family", lambda entry: entry.case.fault.family.value),
+    ("Difficulty", lambda entry: entry.case.fault.difficulty),
+    ("Size of the cluster", lambda entry: entry.case.size),
+)
+
+
+def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[Record]) -> str:
+    """The tables: a row an arm, then groups, then comparisons of arms on the same cases."""
+    figures = arms(found)
+    lines = [
+        f"{len({entry.record.case for entry in found})} cases, {run.get('seconds', '?')} s each, split: {run.get('split', '?')}."
+        f" Cases and keys: SHA-256 `{str(run.get('fingerprint', ''))[:16]}`.",
+        "",
+        f"Primary metric, fixed before the run: {run.get('metric', '')}",
+        "",
+        *_table(
+            (
+                "arm",
+                "cause right",
+                "cause and fix right",
+                "controls left alone",
+                "median time to the cause",
+                "harmful",
+                "confident and wrong",
+            ),
+            [
+                (
+                    name,
+                    str(Share(sum(entry.cause for entry in own.found), len(own.found))),
+                    f"{own.right}{f', {own.unjudged} fixes not carried out' if own.unjudged else ''}",
+                    str(own.abstentions),
+                    _seconds(own.time),
+                    str(own.harmful),
+                    str(own.confident_and_wrong),
+                )
+                for name, own in figures.items()
+            ],
+        ),
+        "",
+        *_table(
+            ("cause right at", *(f"{moment:.0f} s" for moment in MOMENTS)),
+            [(name, *(str(own.cause_at(moment)) for moment in MOMENTS)) for name, own in figures.items()],
+        ),
+        "",
+        *_table(
+            (
+                "per case with the right cause",
+                "seconds",
+                "of them the model's",
+                "tokens read",
+                "tokens written",
+                "cost",
+                "tool calls",
+                "characters read",
+            ),
+            [
+                (
+                    name,
+                    *(
+                        _number(own.spent(what))
+                        for what in ("seconds", "model_seconds", "tokens_in", "tokens_out", "cost", "tool_calls", "characters")
+                    ),
+                )
+                for name, own in figures.items()
+            ],
+        ),
+        "",
+    ]
+    for title, group in GROUPS:
+        tables = {name: own.by(group) for name, own in figures.items()}
+        columns = sorted({column for table in tables.values() for column in table}, key=_natural)
+        lines += [
+            *_table((title, *tables), [(column, *(_short(table.get(column)) for table in tables.values())) for column in columns]),
+            "",
+        ]
+    lines += _repeats(figures)
+    lines += _comparisons(figures)
+    missing = sorted({(name_of(record), record.why) for record in not_run})
+    lines += [f"Not run: {name}: {why}." for name, why in missing] + ([""] if missing else [])
+    if any(entry.record.agent == "first-answer" for entry in found):
+        lines += ["first-answer is a regression figure of ours, not evidence: cases, codes and tool have the same authors.", ""]
+    return "\n".join(lines)
+
+
+def _repeats(figures: Mapping[str, Figures]) -> list[str]:
+    most = max((len(runs) for own in figures.values() for runs in own.repeats().values()), default=0)
+    if most < 2:
+        return []
+    rows = [(name, *(str(every_time(own.repeats(), number)) for number in range(1, most + 1))) for name, own in figures.items()]
+    return [*_table(("right in each of the first", *map(str, range(1, most + 1))), rows), ""]
+
+
+def _comparisons(figures: Mapping[str, Figures]) -> list[str]:
+    names = list(figures)
+    rows: list[tuple[str, ...]] = []
+    for number, first in enumerate(names):
+        for second in names[number + 1 :]:
+            both = paired(figures[first].by_case(), figures[second].by_case())
+            rows.append(
+                (first, second, str(both.only_first), str(both.only_second), str(both.both), str(both.neither), f"{both.chance:.3g}")
+            )
+    head = ("one", "other", "only the one", "only the other", "both", "neither", "by chance (McNemar)")
+    return [*_table(head, rows), ""] if rows else []
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cell.replace('|', '/').replace(chr(10), ' ') for cell in cells)} |"
+
+    return [line(head), line(["---"] * len(head)), *map(line, rows)]
+
+
+def _seconds(value: float | None) -> str:
+    return "never" if value is None else f"{value:.1f} s"
+
+
+def _number(value: float | None) -> str:
+    return "not known" if value is None else f"{value:,.4g}" if value < 1_000 else f"{value:,.0f}"
+
+
+def _short(found: Share | None) -> str:
+    return "" if found is None else f"{found.hits}/{found.of}"
+
+
+def _natural(text: str) -> tuple[str, int]:
+    digits = "".join(letter for letter in text if letter.isdigit())
+    return text.rstrip("0123456789").split("0")[0] if digits else text, int(digits or 0)
+
+
+# --- the page -------------------------------------------------------------------------------------------------------------------------
+
+_STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c1f24}
+table{border-collapse:collapse;margin:1rem 0;font-size:13px}td,th{border:1px solid #ccd;padding:.25rem .6rem;text-align:left;vertical-align:top}
+th{background:#f2f4f8}svg{max-width:100%;height:auto}pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:12px;background:#f6f7f9;padding:.6rem}
+details{margin:.3rem 0}.right{color:#17692c}.wrong{color:#a12622}
+"""
+_COLOURS = ("#2258a5", "#b3541e", "#2d7d46", "#7a3b96", "#8a6d00", "#0f7c86", "#b0306a", "#555")
+
+
+def page(found: Sequence[Result], run: Mapping[str, Any], not_run: Sequence[Record], folder: Path) -> str:
+    """The HTML page; no network, no script."""
+    figures = arms(found)
+    parts = [
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
+        f"<title>Evaluation</title><style>{_STYLE}</style><h1>Evaluation</h1>",
+        _tables(markdown(found, run, not_run)),
+        "<h2>Right causes over time</h2>",
+        over_time(figures),
+        "<h2>Families</h2>",
+        heat_map(figures),
+        "<h2>Cost against accuracy</h2>",
+        cost(figures),
+        "<h2>Cases</h2>",
+        *_cases(found, folder),
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _tables(text: str) -> str:
+    """Our own Markdown tables and paragraphs as HTML."""
+    made: list[str] = []
+    rows: list[list[str]] = []
+
+    def close() -> None:
+        if rows:
+            head, *rest = rows
+            made.append(
+                f"<table><tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>"
+                + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rest if set(row) != {"---"})
+                + "</table>"
+            )
+            rows.clear()
+
+    for line in text.splitlines():
+        if line.startswith("| "):
+            rows.append([html.escape(cell) for cell in line[2:-2].split(" | ")])
+            continue
+        close()
+        if line:
+            made.append(f"<p>{html.escape(line)}</p>")
+    close()
+    return "\n".join(made)
+
+
+def over_time(figures: Mapping[str, Figures]) -> str:
+    """A line an arm: the share of cases whose answer is right, by seconds."""
+    width, height, left, bottom = 760, 300, 50, 40
+    most = CURVE[-1]
+
+    def x(second: float) -> float:
+        return left + second / most * (width - left - 10)
+
+    def y(value: float) -> float:
+        return 10 + (1 - value) * (height - bottom - 10)
+
+    lines = [
+        f"<line x1='{left}' x2='{width - 10}' y1='{y(level):.1f}' y2='{y(level):.1f}' stroke='#dde'/>"
+        f"<text x='{left - 6}' y='{y(level) + 4:.1f}' text-anchor='end'>{level:.0%}</text>"
+        for level in (0, 0.25, 0.5, 0.75, 1)
+    ]
+    lines += [f"<text x='{x(second):.1f}' y='{height - 22}' text-anchor='middle'>{second} s</text>" for second in (0, 30, 60, 120, 300)]
+    for number, (name, own) in enumerate(figures.items()):
+        colour = _COLOURS[number % len(_COLOURS)]
+        points = " ".join(f"{x(second):.1f},{y(value):.1f}" for second, value in own.curve)
+        lines.append(
+            f"<polyline points='{points}' fill='none' stroke='{colour}' stroke-width='2'><title>{html.escape(name)}</title></polyline>"
+        )
+    return _svg(width, height, lines) + _legend(figures)
+
+
+def heat_map(figures: Mapping[str, Figures]) -> str:
+    """A row an arm, a column a family: darker is more right."""
+    tables = {name: own.by(GROUPS[1][1]) for name, own in figures.items()}
+    families = sorted({family for table in tables.values() for family in table}, key=_natural)
+    side, left, top = 34, 260, 30
+    lines = [
+        f"<text x='{left + side * column + side / 2}' y='20' text-anchor='middle'>{family}</text>" for column, family in enumerate(families)
+    ]
+    for row, (name, table) in enumerate(tables.items()):
+        lines.append(f"<text x='{left - 8}' y='{top + side * row + 21}' text-anchor='end'>{html.escape(name[:38])}</text>")
+        for column, family in enumerate(families):
+            share = table.get(family)
+            value = share.value if share is not None else None
+            fill = "#eee" if value is None else f"rgb({235 - 200 * value:.0f},{240 - 120 * value:.0f},{248 - 60 * value:.0f})"
+            place = f"x='{left + side * column}' y='{top + side * row}' width='{side - 2}' height='{side - 2}'"
+            lines.append(f"<rect {place} fill='{fill}'><title>{html.escape(name)}, {family}: {_short(share) or 'no case'}</title></rect>")
+    return _svg(left + side * len(families) + 10, top + side * len(tables) + 10, lines)
+
+
+def cost(figures: Mapping[str, Figures]) -> str:
+    """A point an arm: tokens per solved case against the share of right causes; arms whose tokens aren't known are left out."""
+    points = [
+        (name, (own.spent("tokens_in") or 0) + (own.spent("tokens_out") or 0), own.cause_at(1e9).value or 0.0)
+        for name, own in figures.items()
+        if own.spent("tokens_in") is not None and own.spent("tokens_out") is not None
+    ]
+    if not points:
+        return "<p>No arm says what it spent.</p>"
+    width, height, left, bottom = 760, 260, 50, 40
+    most = max(spent for _, spent, _ in points) or 1.0
+    lines = [
+        f"<text x='{left - 6}' y='{14 + (1 - level) * (height - bottom - 10):.1f}' text-anchor='end'>{level:.0%}</text>"
+        for level in (0, 0.5, 1)
+    ]
+    lines.append(f"<text x='{width / 2}' y='{height - 8}' text-anchor='middle'>tokens per solved case, up to {most:,.0f}</text>")
+    for name, spent, value in points:
+        number = list(figures).index(name)
+        spot = f"cx='{left + spent / most * (width - left - 30):.1f}' cy='{10 + (1 - value) * (height - bottom - 10):.1f}'"
+        lines.append(
+            f"<circle {spot} r='6' fill='{_COLOURS[number % len(_COLOURS)]}'><title>{html.escape(name)}: {spent:,.0f}</title></circle>"
+        )
+    return _svg(width, height, lines) + _legend(figures)
+
+
+def _svg(width: float, height: float, lines: Sequence[str]) -> str:
+    return f"<svg viewBox='0 0 {width:.0f} {height:.0f}' width='{width:.0f}' font-size='12' role='img'>{''.join(lines)}</svg>"
+
+
+def _legend(figures: Mapping[str, Figures]) -> str:
+    return "<p>" + " &nbsp; ".join(
+        f"<span style='color:{_COLOURS[number % len(_COLOURS)]}'>&#9632;</span> {html.escape(name)}" for number, name in enumerate(figures)
+    ) + "</p>"  # fmt: skip
+
+
+def _cases(found: Sequence[Result], folder: Path) -> list[str]:
+    made: list[str] = []
+    for number, entry in enumerate(sorted(found, key=lambda entry: (entry.record.case, name_of(entry.record), entry.record.repeat))):
+        last = entry.last
+        state = "right" if entry.cause else "wrong"
+        said = entry.record.last.model_dump_json(exclude_defaults=True) if entry.record.last is not None else entry.record.outcome
+        why = "" if last is None or entry.cause else _why(last.object, last.mechanism, last.innocent_blamed, last.harmful)
+        path = folder / entry.record.transcript if entry.record.transcript else None
+        text = ""
+        if path is not None and path.exists() and number < FEW:
+            events = json.loads(path.read_text(encoding="utf-8")).get("events") or []
+            text = json.dumps(events, indent=1, ensure_ascii=False)[:MOST_TRANSCRIPT] if events else ""
+        body = f"<p>{html.escape(entry.case.question)}</p><pre>{html.escape(said)}</pre>" + (
+            f"<pre>{html.escape(text)}</pre>" if text else ""
+        )
+        title = f"{html.escape(entry.record.case)}, {html.escape(name_of(entry.record))}"
+        made.append(f"<details><summary>{title}: <span class={state}>{state}</span> {html.escape(why)}</summary>{body}</details>")
+    return made
+
+
+def _why(object_right: bool, mechanism_right: bool, innocent: Sequence[str], harmful: Sequence[str]) -> str:
+    return "; ".join(
+        [
+            *([] if object_right else ["another object"]),
+            *([] if mechanism_right else ["another mechanism"]),
+            *(f"blames {name}" for name in innocent[:2]),
+            *harmful[:2],
+        ]
+    )
