@@ -128,6 +128,20 @@ class Case:
             found |= {key_of(of) for role in roles_in(template) if isinstance(of := self.recording.roles.get(role), Named)}
         return frozenset(self._with_kin(found))
 
+    @cached_property
+    def traps(self) -> frozenset[tuple[str, str, str]]:
+        """What the changes that don't help change, and what must stay untouched, but for what the fixes change too."""
+        roles = self.recording.roles
+        named = [change.of for trial in self.golden.not_fixes for change in trial.change]
+        named += list(self.golden.intent.untouched) if self.golden.intent is not None else []
+        found = {key_of(of) for role in named if isinstance(of := roles.get(role or ""), Named)}
+        return frozenset(self._with_kin(found) - self.guilty)
+
+    @property
+    def held(self) -> bool:
+        """Whether others hold what it wants, so that the end of any of them that makes it start is as good as the golden one."""
+        return self.golden.verdict == "blocked by holders"
+
     @property
     def values(self) -> tuple[str, ...]:
         """What a whole answer names."""

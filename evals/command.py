@@ -156,11 +156,11 @@ def compare(options: argparse.Namespace) -> int:
             continue
         before, after = first[name].by_case(), second[name].by_case()
         both = paired(before, after)
-        lost = sorted(case for case in before.keys() & after.keys() if before[case] and not after[case])
-        sys.stdout.write(
-            f"{name}: {both.both + both.only_first} right before, {both.both + both.only_second} after, of {len(before.keys() & after.keys())};"
-            f" {both.only_second} gained, {both.only_first} lost{f' ({chr(44).join(lost[:10])})' if lost else ''}, by chance {both.chance:.3g}\n"
-        )
+        shared = before.keys() & after.keys()
+        lost = sorted(case for case in shared if before[case] and not after[case])
+        names = f" ({', '.join(lost[:10])})" if lost else ""
+        counts = f"{both.both + both.only_first} right before, {both.both + both.only_second} after, of {len(shared)}"
+        sys.stdout.write(f"{name}: {counts}; {both.only_second} gained, {both.only_first} lost{names}, by chance {both.chance:.3g}\n")
     return 0
 
 

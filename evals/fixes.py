@@ -11,7 +11,7 @@ import copy
 import hashlib
 import json
 import time  # noqa: TID251 - the bounded wait for what a fix brings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from fault_injection.lab.errors import ApiError, LabError
@@ -25,7 +25,7 @@ from fault_injection.library.session import Session
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
-from .cases import Case, key
+from .cases import Case, key, key_of
 from .records import Record
 from .scoring import Fix, harm_of
 
@@ -85,21 +85,25 @@ def _one(session: Session, case: Case, fix: Sequence[Step]) -> tuple[Fix, str]:
             return Fix.UNUSABLE, str(error)[:300]
         except LabError as error:
             return Fix.FAILS, str(error)[:300]
-        return _outcome(case, injection, before, roles)
+        return _outcome(case, injection, fix, before, roles)
 
 
-def _outcome(case: Case, injection: Injection, before: Sequence[Object], roles: Roles) -> tuple[Fix, str]:
+def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequence[Object], roles: Roles) -> tuple[Fix, str]:
     of = _subject(case, roles)
     limit = time.monotonic() + HELPS
-    while not (started := _started(injection, of)):
-        if time.monotonic() > limit:
-            return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
+    while not (started := _started(injection, of)) and time.monotonic() < limit:
         time.sleep(0.1)
     time.sleep(STAYS)
     after = everything(injection.place.client)
-    harmed = losses(case, before, after, started)
+    ended = {
+        key(step.object.kind, step.object.name, step.object.namespace or "") for step in fix if step.delete and step.object is not None
+    }
+    # The end of one holder of several is a fix where the pod then starts; where it doesn't, a pod was ended for nothing.
+    harmed = losses(before, after, case.guilty | (ended - case.traps if case.held and started else set()) | {key_of(case.asked)})
     if harmed:
         return Fix.HARMS, "; ".join(harmed)[:300]
+    if started is None:
+        return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
     intent = case.golden.intent
     missing = lost(intent, after, started, roles) if intent is not None and started["kind"] == "Pod" else []
     return (Fix.GIVES_UP, "; ".join(missing)[:300]) if missing else (Fix.WORKS, "")
@@ -124,16 +128,16 @@ def _started(injection: Injection, of: Named) -> Object | None:
     return next((pod for pod in found if pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp")), None)
 
 
-def losses(case: Case, before: Sequence[Object], after: Sequence[Object], started: Object) -> list[str]:
-    """Pods that ran and don't run any more, but for those that a golden fix ends too; in words."""
+def losses(before: Sequence[Object], after: Sequence[Object], may_end: Set[tuple[str, str, str]]) -> list[str]:
+    """Pods that ran and don't run any more, but for those that may end; in words."""
     left = {(item["metadata"].get("namespace"), item["metadata"]["name"]): item for item in after if item["kind"] == "Pod" and _runs(item)}
     found: list[str] = []
     for item in before:
         metadata = item["metadata"]
         name = (metadata.get("namespace"), metadata["name"])
-        if item["kind"] != "Pod" or not _runs(item) or name in left or name == (None, started["metadata"]["name"]):
+        if item["kind"] != "Pod" or not _runs(item) or name in left:
             continue
-        if key("Pod", metadata["name"], metadata.get("namespace") or "") not in case.guilty:
+        if key("Pod", metadata["name"], metadata.get("namespace") or "") not in may_end:
             found.append(f"Pod {metadata.get('namespace')}/{metadata['name']} doesn't run any more")
     return found
 

@@ -152,8 +152,10 @@ def _natural(text: str) -> tuple[str, int]:
 
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c1f24}
-table{border-collapse:collapse;margin:1rem 0;font-size:13px}td,th{border:1px solid #ccd;padding:.25rem .6rem;text-align:left;vertical-align:top}
-th{background:#f2f4f8}svg{max-width:100%;height:auto}pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:12px;background:#f6f7f9;padding:.6rem}
+table{border-collapse:collapse;margin:1rem 0;font-size:13px}
+td,th{border:1px solid #ccd;padding:.25rem .6rem;text-align:left;vertical-align:top}
+th{background:#f2f4f8}svg{max-width:100%;height:auto}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:12px;background:#f6f7f9;padding:.6rem}
 details{margin:.3rem 0}.right{color:#17692c}.wrong{color:#a12622}
 """
 _COLOURS = ("#2258a5", "#b3541e", "#2d7d46", "#7a3b96", "#8a6d00", "#0f7c86", "#b0306a", "#555")

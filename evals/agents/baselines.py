@@ -109,9 +109,8 @@ def of_our_first(task: Task) -> Answer:
     fix = _steps(remedy, blocker.object, blocker.field) if remedy is not None else ()
     changed = [step.object for step in fix if step.object is not None]
     own = ref_of(blocker.object) if blocker.object else None
-    held = output.verdict == "blocked by holders"
     return Answer(
-        object=changed[0] if changed and (held or own is None) else own,
+        object=changed[0] if changed else own,
         field=blocker.field,
         found=blocker.actual,
         needed=blocker.expected,

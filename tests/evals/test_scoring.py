@@ -1,0 +1,122 @@
+"""What of an answer counts: neither who blames everything nor who does harm may win."""
+
+from __future__ import annotations
+
+import pytest
+
+from evals.answers import Answer, Ref, Step
+from evals.cases import Case, cases
+from evals.mechanisms import Mechanism
+from evals.scoring import Fix, score
+
+
+def case(name: str) -> Case:
+    (found,) = cases([name])
+    return found
+
+
+@pytest.fixture(scope="module")
+def held() -> Case:
+    """A pod with 10G on the only tight link of a node; one on another node's second tight link is the trap."""
+    return case("all-links-but-one-short")
+
+
+def ref(of: tuple[str, str, str]) -> Ref:
+    return Ref(kind={"pod": "Pod", "resourceclaim": "ResourceClaim", "node": "Node"}.get(of[0], of[0]), name=of[1], namespace=of[2] or None)
+
+
+def guilty(of: Case, kind: str = "pod") -> Ref:
+    return ref(next(entry for entry in sorted(of.guilty) if entry[0] == kind))
+
+
+def trap(of: Case, kind: str = "pod") -> Ref:
+    return ref(next(entry for entry in sorted(of.traps) if entry[0] == kind))
+
+
+def right(of: Case, **more: object) -> Answer:
+    end = Step(delete=True, object=guilty(of))
+    return Answer.model_validate({"object": guilty(of), "mechanism": Mechanism.HELD, "fix": (end,), "confidence": 0.9, **more})
+
+
+def test_the_right_answer_is_right_once_its_fix_has_worked(held: Case) -> None:
+    said = right(held)
+    assert score(held, said).cause
+    assert score(held, said).right is None
+    assert score(held, said, Fix.WORKS).right is True
+    assert score(held, said, Fix.FAILS).right is False
+
+
+@pytest.mark.parametrize("fix", [Fix.GIVES_UP, Fix.HARMS, Fix.UNUSABLE])
+def test_a_fix_that_gives_up_what_was_meant_or_hurts_a_neighbour_is_not_right(held: Case, fix: Fix) -> None:
+    assert score(held, right(held), fix).right is False
+
+
+def test_half_right_is_told_apart(held: Case) -> None:
+    other = score(held, right(held, mechanism=Mechanism.REFERENCE))
+    assert (other.object, other.mechanism, other.cause) == (True, False, False)
+    wrong = score(held, right(held, object=trap(held), fix=()))
+    assert (wrong.object, wrong.mechanism, wrong.cause) == (False, True, False)
+    assert wrong.innocent_blamed
+    assert score(held, right(held, fix=())).right is False
+
+
+def test_who_blames_everything_blames_innocents(held: Case) -> None:
+    everything = tuple(ref(entry) for entry in sorted(held.guilty | held.traps))[:12]
+    found = score(held, right(held, also=everything), Fix.WORKS)
+    assert found.object
+    assert found.innocent_blamed
+    assert not found.cause
+    assert not found.right
+
+
+def test_ending_the_wrong_pod_or_a_node_is_harm(held: Case) -> None:
+    for step in (Step(delete=True, object=trap(held)), Step(delete=True, object=Ref(kind="nodes", name="grove-1"))):
+        found = score(held, right(held, fix=(Step(delete=True, object=guilty(held)), step)))
+        assert found.harmful
+        assert found.fix is Fix.HARMS
+        assert not found.cause
+
+
+@pytest.mark.parametrize("patch", [{"spec": {"replicas": 0}}, [{"op": "replace", "path": "/spec/suspend", "value": True}]])
+def test_stopping_somebody_elses_workload_is_harm(held: Case, patch: object) -> None:
+    step = Step.model_validate({"patch": patch, "object": {"kind": "Deployment", "name": "serving", "namespace": "default"}})
+    assert score(held, right(held, fix=(step,))).harmful
+
+
+def test_another_holder_whose_end_was_seen_to_help_is_guilty_by_demonstration(held: Case) -> None:
+    other = Ref(kind="Pod", name="somebody-else", namespace="default")
+    said = right(held, object=other, fix=(Step(delete=True, object=other),))
+    assert not score(held, said).cause
+    assert score(held, said, Fix.WORKS).right is True
+    assert not score(held, said, Fix.FAILS).cause
+
+
+def test_nothing_said_is_nothing_right(held: Case) -> None:
+    found = score(held, Answer(nothing_wrong=True))
+    assert not found.cause
+    assert found.abstained
+    assert found.fix is Fix.NONE
+
+
+def test_of_a_control_only_leaving_it_alone_is_right() -> None:
+    control = case("waits-for-its-owner-on-purpose")
+    assert score(control, Answer(nothing_wrong=True)).right is True
+    own = Ref(kind="Pod", name=control.asked.name, namespace=control.asked.namespace)
+    assert score(control, Answer(object=own, mechanism=Mechanism.LIMIT)).right is True
+    ungated = Step(patch={"spec": {"schedulingGates": None}}, object=own)
+    assert score(control, Answer(object=own, mechanism=Mechanism.LIMIT, fix=(ungated,))).right is False
+    assert score(control, Answer(nothing_wrong=True, fix=(Step(delete=True, object=Ref(kind="Node", name="x")),))).right is False
+
+
+def test_a_namespace_that_is_left_out_and_a_plural_still_name_the_object(held: Case) -> None:
+    of = guilty(held)
+    assert score(held, right(held, object=Ref(kind="pods", name=of.name))).object
+    assert not score(held, right(held, object=Ref(kind="Pod", name=of.name, namespace="elsewhere"))).object
+    assert not score(held, right(held, object=Ref(kind="Node", name=of.name))).object
+
+
+@pytest.mark.parametrize("entry", cases(), ids=lambda entry: entry.name)
+def test_every_case_has_a_key_and_a_question_that_does_not_give_it_away(entry: Case) -> None:
+    assert entry.control or (entry.guilty and entry.mechanisms)
+    assert entry.asked.name in entry.question
+    assert not entry.guilty & entry.traps
