@@ -179,7 +179,7 @@ def start(options: argparse.Namespace) -> int:
     (case,) = cases([options.case])[:1]
     chosen: Arm = arm(options.arm)
     options.out.mkdir(parents=True, exist_ok=True)
-    with replay.serve(case.snapshot) as server:
+    with replay.serve(str(case.snapshot)) as server:
         kubeconfig = server.kubeconfig(options.out / "kubeconfig")
         state = {"case": case.name, "arm": chosen.name, "who": options.who, "began": time.time(), "seconds": options.seconds}
         (options.out / "started.json").write_text(json.dumps(state) + "\n")

@@ -120,7 +120,7 @@ def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
         kubeconfig, writes = Path(home) / "kubeconfig", 0
         server = None
         if arm is not None:
-            server = stack.enter_context(replay.serve(case.snapshot))
+            server = stack.enter_context(replay.serve(str(case.snapshot)))
             server.kubeconfig(kubeconfig)
         own = Path(home) / "home"
         own.mkdir()
@@ -130,7 +130,9 @@ def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
             agent.run(task, told)
         except Exception as error:
             # An agent is somebody else's program: whatever it does ends this attempt alone.
-            reason = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error
+            reason: BaseException = error
+            while isinstance(reason, BaseExceptionGroup):
+                reason = reason.exceptions[0]
             told.outcome, told.why = "failed", f"{type(reason).__name__}: {reason}"[:500]
         spent = time.monotonic() - began
         if server is not None:

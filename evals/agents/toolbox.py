@@ -52,7 +52,7 @@ class Toolbox:
         except Exception as error:  # the protocol's own errors, and a server that has gone
             return f"error: {type(error).__name__}: {error}"
         texts = [part.text if isinstance(part, TextContent) else f"[{part.type}]" for part in result.content]
-        return _cut(("error: " if result.isError else "") + "\n".join(texts))
+        return _cut(("error: " if result.is_error else "") + "\n".join(texts))
 
     async def _shell(self, command: str) -> str:
         with anyio.move_on_after(COMMAND) as scope:
@@ -86,7 +86,7 @@ async def toolbox(task: Task) -> AsyncIterator[Toolbox]:
             for tool in (await session.list_tools()).tools:
                 shown = tool.name if tool.name not in box._sessions and tool.name != SHELL["name"] else f"{name}_{tool.name}"
                 box._sessions[shown] = (session, tool.name)
-                box.tools.append({"name": shown, "description": tool.description or "", "schema": tool.inputSchema})
+                box.tools.append({"name": shown, "description": tool.description or "", "schema": tool.input_schema})
         yield box
 
 

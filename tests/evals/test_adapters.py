@@ -1,0 +1,314 @@
+"""Agents against fakes that speak their protocols: tool loop, time-out, garbage, one that writes, one that never answers, one that dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.agents import BadAgent, agent
+from evals.arms import Arm, arm
+from evals.cases import Case, cases
+from evals.records import Folder, Record
+from evals.running import Attempt, run
+
+from .fakes import Api, completion, message, program, serving
+
+CASE = "selector-then-all-in-use"
+SAID = {"object": {"kind": "Pod", "namespace": "a", "name": "b"}, "mechanism": "held-by-others", "confidence": 0.7}
+ANSWER = f"It is this:\n```json\n{json.dumps(SAID)}\n```"
+MAKERS = {"anthropic": message, "openai": completion}
+
+
+@pytest.fixture
+def case() -> Case:
+    (found,) = cases([CASE])
+    return found
+
+
+def point_at(monkeypatch: pytest.MonkeyPatch, kind: str, api: Api) -> None:
+    if kind == "anthropic":
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-canary")
+    else:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{api.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+
+
+def attempt(name: str, of: Case, chosen: Arm, into: Path, seconds: float = 60.0) -> tuple[Record, dict[str, Any]]:
+    told: list[Record] = []
+    run([Attempt(of, chosen, agent(name), 0)], Folder(into), seconds, 1, told.append)
+    (record,) = told
+    transcript = json.loads((into / (record.transcript or "")).read_text()) if record.transcript else {}
+    return record, transcript
+
+
+def results_of(kind: str, api: Api) -> list[str]:
+    """What the tools answered, as the model got it with its last request."""
+    messages = api.requests[-1]["messages"]
+    if kind == "openai":
+        return [entry["content"] for entry in messages if entry["role"] == "tool"]
+    return [
+        block["content"] for entry in messages if isinstance(entry["content"], list) for block in entry["content"] if "tool_use_id" in block
+    ]
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_model_uses_our_tools_and_its_answer_is_timed(kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = MAKERS[kind]
+    pod = {"pod": f"{case.asked.namespace}/{case.asked.name}"}
+    with serving([make("I look.", ("explain_pending", pod)), make(ANSWER)]) as api:
+        point_at(monkeypatch, kind, api)
+        record, transcript = attempt(f"{kind}:some-model", case, arm("ours"), tmp_path)
+    assert record.outcome == "answered", record.why
+    assert (record.tool_calls, record.tokens_in, record.tokens_out) == (1, 240, 14)
+    assert record.last is not None
+    assert record.last.object is not None
+    assert record.last.object.name == "b"
+    (result,) = results_of(kind, api)
+    assert case.asked.name in result
+    assert record.characters == len(result)
+    assert [event["kind"] for event in transcript["events"]] == ["model", "tool", "model"]
+    assert api.requests[0]["model"] == "some-model"
+    assert case.question in json.dumps(api.requests[0]["messages"])
+    written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert "sk-canary" not in written
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_interim_answers_are_timed_and_the_same_one_again_is_none(
+    kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = MAKERS[kind]
+    other = json.dumps({**SAID, "mechanism": "kept-out"})
+    with serving([make(other, ("bash", {"command": "true"})), make(ANSWER, ("bash", {"command": "true"})), make(ANSWER)]) as api:
+        point_at(monkeypatch, kind, api)
+        record, _ = attempt(f"{kind}:m", case, Arm(name="x", title="x", shell=True), tmp_path)
+    if record.outcome == "not run":
+        pytest.skip(f"the shell arm can't be run here: {record.why}")
+    assert [timed.answer.mechanism for timed in record.answers] == ["kept-out", "held-by-others"]
+    assert record.answers[0].at <= record.answers[1].at
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_call_of_no_tool_or_with_no_arguments_is_answered_and_the_model_goes_on(
+    kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = MAKERS[kind]
+    with serving([make("", ("delete_everything", {}), ("explain_pending", {"podd": 1})), make(ANSWER)]) as api:
+        point_at(monkeypatch, kind, api)
+        record, _ = attempt(f"{kind}:m", case, arm("ours"), tmp_path)
+    unknown, wrong = results_of(kind, api)
+    assert unknown.startswith("error: there is no tool delete_everything; there are ")
+    assert wrong.startswith("error: ")
+    assert record.outcome == "answered"
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        ((200, {}, "<html>"), "isn't JSON"),
+        ((200, {}, "[]"), "isn't a JSON object"),
+        ((200, {}, "{}"), "without"),
+        ((401, {}, '{"error": "no"}'), "401"),
+    ],
+    ids=["html", "list", "empty", "refused"],
+)
+def test_garbage_of_an_api_fails_this_attempt_alone(
+    kind: str, reply: object, words: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving([reply]) as api:
+        point_at(monkeypatch, kind, api)
+        record, _ = attempt(f"{kind}:m", case, Arm(name="bare", title="nothing"), tmp_path)
+    assert record.outcome == "failed"
+    assert words in record.why
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_busy_api_is_asked_again_when_it_says(kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving([(429, {"retry-after": "0"}, "{}"), (529, {"retry-after": "0"}, "{}"), MAKERS[kind](ANSWER)]) as api:
+        point_at(monkeypatch, kind, api)
+        record, _ = attempt(f"{kind}:m", case, Arm(name="bare", title="nothing"), tmp_path)
+    assert record.outcome == "answered"
+    assert len(api.requests) == 3
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_model_that_never_answers_runs_out_of_time_and_keeps_what_it_said(
+    kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving([MAKERS[kind](ANSWER, ("nothing", {})), (503, {"retry-after": "30"}, "{}")]) as api:
+        point_at(monkeypatch, kind, api)
+        record, _ = attempt(f"{kind}:m", case, Arm(name="bare", title="nothing"), tmp_path, seconds=1.5)
+    assert record.outcome == "out of time"
+    assert len(record.answers) == 1
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+def test_text_without_an_answer_is_no_answer(kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving([MAKERS[kind]("I don't know.")]) as api:
+        point_at(monkeypatch, kind, api)
+        record, _ = attempt(f"{kind}:m", case, Arm(name="bare", title="nothing"), tmp_path)
+    assert (record.outcome, record.answers) == ("no answer", ())
+
+
+def test_an_agent_that_writes_is_refused_and_counted(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Arm(name="x", title="x", shell=True)
+    if shell.missing():
+        pytest.skip(f"the shell arm can't be run here: {shell.missing()}")
+    pod = f"kubectl delete pod {case.asked.name} -n {case.asked.namespace} --wait=false"
+    with serving([message("", ("bash", {"command": pod})), message(ANSWER)]) as api:
+        point_at(monkeypatch, "anthropic", api)
+        record, _ = attempt("anthropic:m", case, shell, tmp_path)
+        (result,) = results_of("anthropic", api)
+    assert record.refused_writes >= 1
+    assert "exit status" in result
+
+
+def test_the_shell_sees_nothing_of_the_callers_environment(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Arm(name="x", title="x", shell=True)
+    if shell.missing():
+        pytest.skip(f"the shell arm can't be run here: {shell.missing()}")
+    monkeypatch.setenv("SOME_SECRET", "sk-canary-2")
+    with serving([message("", ("bash", {"command": "env; ls -A ~ | wc -l"})), message(ANSWER)]) as api:
+        point_at(monkeypatch, "anthropic", api)
+        attempt("anthropic:m", case, shell, tmp_path)
+        (result,) = results_of("anthropic", api)
+    assert "KUBECONFIG" in result
+    assert "canary" not in result
+
+
+# --- programs -------------------------------------------------------------------------------------------------------------------------
+
+CLAUDE = """
+import json, os, pathlib, sys, time
+given = sys.stdin.read()
+pathlib.Path(os.environ["RECORD"] if "RECORD" in os.environ else {record!r}).write_text(
+    json.dumps({{"argv": sys.argv[1:], "prompt": given, "env": sorted(os.environ), "home": os.listdir(os.environ["HOME"])}})
+)
+def say(event): print(json.dumps(event), flush=True)
+{body}
+"""
+TALK = f"""
+def content(*blocks): return {{"message": {{"content": list(blocks)}}}}
+say({{"type": "system", "subtype": "init", "tools": []}})
+say({{"type": "assistant", **content({{"type": "tool_use", "id": "1", "name": "mcp__k8s-topo__explain_pending", "input": {{}}}})}})
+say({{"type": "user", **content({{"type": "tool_result", "tool_use_id": "1", "content": [{{"type": "text", "text": "12345"}}]}})}})
+say({{"type": "assistant", **content({{"type": "text", "text": {ANSWER!r}}})}})
+"""
+RESULT = """
+say({"type": "result", "subtype": "success", "is_error": False, "result": "", "total_cost_usd": 0.03, "duration_api_ms": 1500,
+     "usage": {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 3}})
+"""
+
+
+def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Path:
+    record = tmp_path / "claude-was-asked.json"
+    program(tmp_path / "bin", "claude", CLAUDE.format(record=str(record), body=body))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-canary")
+    return record
+
+
+def test_claude_code_is_limited_to_the_arm(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = claude(tmp_path, monkeypatch, TALK + RESULT)
+    record, transcript = attempt("claude-code:haiku", case, arm("ours"), tmp_path / "run")
+    assert record.outcome == "answered", record.why
+    assert (record.cost, record.model_seconds, record.tokens_in, record.tokens_out) == (0.03, 1.5, 15, 3)
+    assert (record.tool_calls, record.characters) == (1, 5)
+    told = json.loads(asked.read_text())
+    assert "--tools=" in told["argv"]
+    assert "--strict-mcp-config" in told["argv"]
+    assert "--allowedTools=mcp__k8s-topo" in told["argv"]
+    assert "--model=haiku" in told["argv"]
+    assert case.question in told["prompt"]
+    assert set(told["home"]) <= {"mcp.json", "stderr.log"}
+    assert transcript["events"]
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "words"),
+    [
+        ("print('no json')\nsys.exit(3)", "failed", "exit status 3"),
+        ('say({"type": "result", "is_error": True, "result": "credit balance is too low"})', "failed", "credit balance"),
+        ('say({"type": "result", "is_error": False, "result": "I do not know"})', "no answer", ""),
+        ("print('[1]'); print('null'); say({'type': 'assistant'})", "no answer", ""),
+        (TALK + "os.kill(os.getpid(), 9)", "answered", ""),
+        ("os.kill(os.getpid(), 9)", "failed", "exit status -9"),
+    ],
+    ids=["garbage", "error", "no answer", "odd events", "killed after its answer", "killed half-way"],
+)
+def test_claude_code_that_goes_wrong(
+    body: str, outcome: str, words: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude(tmp_path, monkeypatch, body)
+    record, _ = attempt("claude-code", case, arm("ours"), tmp_path / "run")
+    assert (record.outcome, words in record.why) == (outcome, True)
+
+
+def test_a_program_that_does_not_end_is_ended_with_what_it_started(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = tmp_path / "child.pid"
+    body = f"""
+import subprocess
+pathlib.Path({str(child)!r}).write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+""" + TALK + "time.sleep(600)"  # fmt: skip
+    claude(tmp_path, monkeypatch, body)
+    record, _ = attempt("claude-code", case, arm("ours"), tmp_path / "run", seconds=5)
+    assert record.outcome == "out of time"
+    assert len(record.answers) == 1
+    pid = int(child.read_text())
+    for _ in range(100):
+        if not _alive(pid):
+            break
+        time.sleep(0.05)
+    assert not _alive(pid)
+
+
+def _alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and isn't waited for doesn't."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_any_program_gets_the_prompt_and_the_servers(case: Case, tmp_path: Path) -> None:
+    path = program(
+        tmp_path / "bin",
+        "mine",
+        "import json, os, sys\ngiven = sys.stdin.read()\n"
+        "servers = json.load(open(os.environ['EVAL_MCP_CONFIG']))['mcpServers']\n"
+        "assert os.path.exists(os.environ['KUBECONFIG'])\n"
+        f'print(\'{{"mechanism": "kept-out"}}\', flush=True)\nprint({ANSWER!r}, list(servers), len(given))\n',
+    )
+    record, _ = attempt(f"command:{path}", case, arm("ours"), tmp_path / "run")
+    assert record.outcome == "answered", record.why
+    assert [timed.answer.mechanism for timed in record.answers] == ["kept-out", "held-by-others"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("anthropic", "which model"),
+        ("openai:m", "OPENAI_API_KEY"),
+        ("command:", "which program"),
+        ("command:no-such-program", "not on PATH"),
+    ],
+)
+def test_what_cannot_be_run_is_recorded_as_not_run(
+    name: str, words: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(key, raising=False)
+    record, _ = attempt(name, case, Arm(name="bare", title="nothing"), tmp_path)
+    assert (record.outcome, words in record.why) == ("not run", True)
+
+
+def test_an_unknown_agent_is_told_with_those_that_there_are() -> None:
+    with pytest.raises(BadAgent, match="there are claude-code, anthropic"):
+        agent("gpt")
