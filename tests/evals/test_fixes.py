@@ -1,0 +1,137 @@
+"""What is done with a proposed fix; carried out in a lab where one is asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evals.answers import Answer, Ref, Step
+from evals.cases import Case, cases, key
+from evals.fixes import BadStep, carry_out, hash_of, losses, merged, patched, renamed, wanted
+from evals.records import Record, Timed
+from evals.scoring import Fix
+from fault_injection.library.roles import Named
+
+ITEM = {"kind": "Pod", "metadata": {"name": "a"}, "spec": {"list": [1, 2], "more": {"x": 1, "y/z": 2}}}
+OF = Ref(kind="Pod", name="a")
+
+
+def test_a_merge_patch() -> None:
+    """Examples of RFC 7386, appendix A."""
+    assert merged({"a": "b"}, {"a": "c"}) == {"a": "c"}
+    assert merged({"a": "b", "b": "c"}, {"a": None}) == {"b": "c"}
+    assert merged({"a": ["b"]}, {"a": "c"}) == {"a": "c"}
+    assert merged({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}) == {"a": {"b": "d"}}
+    assert merged({"a": [{"b": "c"}]}, {"a": [1]}) == {"a": [1]}
+    assert merged({}, {"a": {"bb": {"ccc": None}}}) == {"a": {"bb": {}}}
+
+
+@pytest.mark.parametrize(
+    ("operation", "spec"),
+    [
+        ({"op": "add", "path": "/spec/list/-", "value": 3}, {"list": [1, 2, 3]}),
+        ({"op": "add", "path": "/spec/list/0", "value": 3}, {"list": [3, 1, 2]}),
+        ({"op": "replace", "path": "/spec/list/1", "value": 3}, {"list": [1, 3]}),
+        ({"op": "remove", "path": "/spec/list/0"}, {"list": [2]}),
+        ({"op": "remove", "path": "/spec/more/y~1z"}, {"more": {"x": 1}}),
+        ({"op": "add", "path": "/spec/new/deep", "value": 1}, {"new": {"deep": 1}}),
+        ({"op": "test", "path": "/spec/more/x", "value": 1}, {}),
+    ],
+)
+def test_a_json_patch(operation: dict[str, Any], spec: dict[str, Any]) -> None:
+    made = patched(ITEM, Step(patch=[operation], object=OF))
+    assert made["spec"] == {**ITEM["spec"], **spec}
+    assert ITEM["spec"]["list"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "remove", "path": "/spec/none"},
+        {"op": "replace", "path": "/spec/list/9", "value": 1},
+        {"op": "add", "path": "/spec/list/x", "value": 1},
+        {"op": "add", "path": "/spec/new"},
+        {"op": "move", "path": "/spec/new", "from": "/spec/list"},
+        {"op": "test", "path": "/spec/more/x", "value": 2},
+        {"op": "add", "path": "spec", "value": 1},
+        {},
+    ],
+)
+def test_a_patch_that_leads_nowhere_says_so(operation: dict[str, Any]) -> None:
+    with pytest.raises(BadStep):
+        patched(ITEM, Step(patch=[operation], object=OF))
+
+
+def test_generated_names_are_those_of_the_fresh_copy() -> None:
+    old = {"pod": Named("v1", "Pod", "n", "train", ("train-gpu-abcde",)), "word": "x"}
+    new = {"pod": Named("v1", "Pod", "n", "train", ("train-gpu-fghij",)), "word": "x"}
+    (step,) = renamed([Step(delete=True, object=Ref(kind="ResourceClaim", name="train-gpu-abcde", namespace="n"))], old, new)
+    assert step.object is not None
+    assert step.object.name == "train-gpu-fghij"
+
+
+def pod(name: str, **status: Any) -> dict[str, Any]:
+    return {"kind": "Pod", "metadata": {"name": name, "namespace": "n"}, "spec": {"nodeName": "x"}, "status": status}
+
+
+def test_pods_that_ran_and_do_not_any_more_are_losses_but_for_those_that_may_end() -> None:
+    before = [pod("a"), pod("b"), pod("c", phase="Succeeded"), pod("d")]
+    after = [pod("a"), pod("d", phase="Failed")]
+    assert losses(before, after, {key("Pod", "b", "n")}) == ["Pod n/d doesn't run any more"]
+    assert losses(before, before, set()) == []
+
+
+def test_what_is_carried_out_once_and_never() -> None:
+    (case,) = cases(["all-links-but-one-short"])
+    (control,) = cases(["waits-for-its-owner-on-purpose"])
+    good = next(entry for entry in sorted(case.guilty) if entry[0] == "pod")
+    end = Step(delete=True, object=Ref(kind="Pod", name=good[1], namespace=good[2]))
+    harm = Step(delete=True, object=Ref(kind="Node", name="x"))
+    records = [
+        record(case, Answer(object=OF, fix=(end,))),
+        record(case, Answer(object=OF, fix=(end,), confidence=0.1)),
+        record(case, Answer(object=OF, fix=(end, harm))),
+        record(case, Answer(object=OF, fix=(Step(),))),
+        record(case, Answer(object=OF)),
+        record(control, Answer(object=OF, fix=(end,))),
+    ]
+    by_name = {case.name: case, control.name: control}
+    assert [(found.name, fix) for found, fix in wanted(records, by_name)] == [(case.name, (end,))]
+    assert hash_of((end,)) != hash_of((harm,))
+
+
+def record(case: Case, answer: Answer) -> Record:
+    answers = (Timed(at=1.0, answer=answer),)
+    return Record(case=case.name, seed=1, arm="x", agent="x", model="", repeat=0, outcome="answered", seconds=1.0, answers=answers)
+
+
+@pytest.mark.skipif(not os.environ.get("TOPO_LAB"), reason="a real control plane, a minute: TOPO_LAB=1 make test ARGS=tests/evals")
+def test_fixes_in_the_lab(tmp_path: Path) -> None:
+    """The golden change works; the trap ends a pod for nothing; a smaller wish is given up; a manifest of nothing can't be carried out."""
+    (case,) = cases(["all-links-but-one-short"])
+    good = next(entry for entry in sorted(case.guilty) if entry[0] == "pod")
+    bad = next(entry for entry in sorted(case.traps) if entry[0] == "pod")
+    own = next(
+        of for of in case.recording.roles.values() if isinstance(of, Named) and of.kind == "ResourceClaim" and _of_the_asked(case, of)
+    )
+    fewer = [
+        {"op": "replace", "path": "/spec/devices/requests/0/exactly/allocationMode", "value": "ExactCount"},
+        {"op": "add", "path": "/spec/devices/requests/0/exactly/count", "value": 2},
+    ]
+    work = [
+        (case, (Step(delete=True, object=Ref(kind="Pod", name=good[1], namespace=good[2])),)),
+        (case, (Step(delete=True, object=Ref(kind="Pod", name=bad[1], namespace=bad[2])),)),
+        (case, (Step(patch=fewer, object=Ref(kind="ResourceClaim", name=own.name, namespace=own.namespace)),)),
+        (case, (Step(delete=True, object=Ref(kind="Pod", name="nobody")),)),
+    ]
+    told: list[tuple[Fix, str]] = []
+    carry_out(work, lambda case, fix, outcome, why: told.append((outcome, why)))
+    assert [outcome for outcome, _ in told] == [Fix.WORKS, Fix.HARMS, Fix.GIVES_UP, Fix.UNUSABLE], told
+
+
+def _of_the_asked(case: Case, of: Named) -> bool:
+    item = case.recording.find(case.asked) or {}
+    return any(entry.get("resourceClaimName") == of.name for entry in item["spec"].get("resourceClaims") or ())

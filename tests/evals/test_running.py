@@ -1,0 +1,224 @@
+"""A run: isolated attempts, none twice, none lost, also when it is killed; and the commands as their user sees them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evals.agents import agent
+from evals.arms import Arm, BadArm, arm, known
+from evals.cases import NoSuchCase, cases, fingerprint
+from evals.command import main
+from evals.records import Folder, Record, read
+from evals.running import Attempt, attempts, run, share
+
+from .fakes import program
+
+FEW = ["selector-then-all-in-use", "all-links-but-one-short", "waits-for-its-owner-on-purpose", "template-was-deleted"]
+ROOT = Path(__file__).parents[2]
+
+
+def options(*more: str) -> list[str]:
+    return ["run", *(word for name in FEW for word in ("--case", name)), *more]
+
+
+def test_both_baselines_run_and_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The fast subset of `python -m evals run --agent event-text --agent first-answer`."""
+    assert main(options("--agent", "event-text", "--agent", "first-answer", "--out", str(tmp_path))) == 0
+    told = capsys.readouterr()
+    assert len(read(tmp_path)) == 8
+    figures = next(line for line in told.out.splitlines() if line.startswith("| first-answer |"))
+    assert "4/4" in figures
+    assert "regression figure of ours, not evidence" in told.out
+    described = json.loads((tmp_path / "run.json").read_text())
+    assert described["fingerprint"] == fingerprint(cases(FEW))
+    assert described["metric"].startswith("Right at 120 seconds")
+    page = (tmp_path / "report.html").read_text()
+    assert "<script" not in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert main(options("--agent", "event-text", "--agent", "first-answer", "--out", str(tmp_path))) == 0
+    assert "8 attempts, 8 of them on record" in capsys.readouterr().err
+    assert len(read(tmp_path)) == 8
+
+
+def test_attempts_have_their_own_server_and_home(tmp_path: Path) -> None:
+    path = program(
+        tmp_path / "bin",
+        "mine",
+        "import json, os\nprint(json.dumps({'nothing_wrong': True, 'found': open(os.environ['KUBECONFIG']).read()[:300]}))\n"
+        "print(json.dumps({'nothing_wrong': True, 'found': os.environ['HOME']}))\nopen(os.path.join(os.environ['HOME'], 'x'), 'x')\n",
+    )
+    told: list[Record] = []
+    run(attempts(cases(FEW), [Arm(name="bare", title="x")], [agent(f"command:{path}")], 2), Folder(tmp_path / "run"), 60, 4, told.append)
+    assert [record.outcome for record in told] == ["answered"] * 8
+    servers = {record.answers[0].answer.found for record in told}
+    homes = {record.answers[1].answer.found for record in told}
+    assert len(servers) == len(homes) == 8
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    """kill -9 between two attempts and within one: what was on record stays, the rest is made, nothing twice."""
+    started = tmp_path / "started"
+    path = program(
+        tmp_path / "bin",
+        "mine",
+        f"import os, time\nopen({str(started)!r}, 'a').write('x')\n"
+        f"if os.path.getsize({str(started)!r}) == 3: time.sleep(600)\nprint('{{\"nothing_wrong\": true}}')\n",
+    )
+    command = [sys.executable, "-m", "evals", *options("--agent", f"command:{path}", "--arm", str(_bare(tmp_path)), "--jobs", "1")]
+    command += ["--out", str(tmp_path / "run"), "--seconds", "120"]
+    child = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stderr=subprocess.PIPE)
+    limit = time.monotonic() + 120
+    while (not started.exists() or started.stat().st_size < 3) and time.monotonic() < limit:
+        time.sleep(0.05)
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    before = read(tmp_path / "run")
+    assert len(before) == 2
+    assert (
+        subprocess.run(
+            command, cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, check=False
+        ).returncode
+        == 0
+    )
+    after = read(tmp_path / "run")
+    assert after[:2] == before
+    assert len(after) == 4
+    assert len((tmp_path / "run" / "records.jsonl").read_text().splitlines()) == 4
+    assert started.stat().st_size == 5
+
+
+def _bare(tmp_path: Path) -> Path:
+    path = tmp_path / "bare.yaml"
+    path.write_text("name: bare\ntitle: nothing\n")
+    return path
+
+
+def test_shards_cover_every_case_once_with_all_its_arms() -> None:
+    todo = attempts(cases(), [arm("shell"), arm("ours")], [agent("anthropic:m"), agent("event-text")], 2)
+    shards = [share(todo, number, 7) for number in range(1, 8)]
+    assert sorted(attempt.id for shard in shards for attempt in shard) == sorted(attempt.id for attempt in todo)
+    by_case = [{attempt.case.name for attempt in shard} for shard in shards]
+    assert sum(map(len, by_case)) == len(set().union(*by_case))
+
+
+def test_an_arm_that_cannot_run_is_recorded_as_not_run_and_reported_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = tmp_path / "other.yaml"
+    missing.write_text("name: other\ntitle: another server\nneeds: [no-such-program]\n")
+    path = program(tmp_path / "bin", "mine", "print('{\"nothing_wrong\": true}')\n")
+    arguments = ["--agent", f"command:{path}", "--arm", str(missing), "--arm", str(_bare(tmp_path)), "--out", str(tmp_path / "run")]
+    assert main(options(*arguments)) == 0
+    assert "Not run: other, command:" in (told := capsys.readouterr().out)
+    assert "not on PATH: no-such-program" in told
+    assert sum(record.outcome == "not run" for record in read(tmp_path / "run")) == 4
+
+
+def test_an_agent_that_crashes_ends_its_own_attempt_alone(tmp_path: Path) -> None:
+    class Crashing:
+        kind, model, uses_arms = "crashing", "", False
+
+        def missing(self) -> None:
+            return None
+
+        def run(self, task: object, told: object) -> None:
+            raise ExceptionGroup("outer", [ExceptionGroup("inner", [ZeroDivisionError("by zero")])])
+
+    told: list[Record] = []
+    (case,) = cases(FEW[:1])
+    run([Attempt(case, None, Crashing(), 0), Attempt(case, None, agent("event-text"), 0)], Folder(tmp_path), 60, 1, told.append)
+    assert [(record.outcome, record.why) for record in told] == [("failed", "ZeroDivisionError: by zero"), ("answered", "")]
+
+
+@pytest.mark.parametrize("name", known())
+def test_the_arms_of_the_shelf_are_as_declared(name: str) -> None:
+    found = arm(name)
+    assert found.name == name
+    assert found.missing() is None or "not on PATH" in (found.missing() or "")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("name: a b\ntitle: x\n", "letters, digits"),
+        ("title: x\n", "name: Field required"),
+        ("name: a\ntitle: x\nshel: true\n", "shel"),
+        ("a: [", ""),
+    ],
+)
+def test_a_bad_arm_is_told_with_its_file_and_place(content: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "arm.yaml"
+    path.write_text(content)
+    with pytest.raises(BadArm, match=r"arm\.yaml") as error:
+        arm(str(path))
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "--agent", "gpt"], "there are claude-code"),
+        (["run", "--agent", "anthropic:m"], "which arms?"),
+        (["run", "--agent", "event-text", "--case", "nowhere"], "no case 'nowhere'"),
+        (["run", "--agent", "anthropic:m", "--arm", "nowhere"], "no arm 'nowhere'; there are kubernetes-mcp-server"),
+        (["report", "/nowhere"], "no records"),
+        (["answer", "x", "--out", "/nowhere"], "nothing was started there"),
+        (["compare", "/nowhere", "/nowhere"], "no records"),
+        (["merge", "/nowhere", "--out", "{tmp}"], "no run.json"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put = [argument.replace("{tmp}", str(tmp_path)) for argument in arguments]
+    assert main([*put, *(["--out", str(tmp_path)] if put[0] == "run" else [])]) == 1
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("wrong", [["--shard", "3/2"], ["--jobs", "0"], ["--seconds", "-1"], ["--repeats", "x"], ["--split", "odd"]])
+def test_bad_options_are_refused_with_what_is_right(wrong: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(options("--agent", "event-text", *wrong, "--out", str(tmp_path)))
+    assert stop.value.code == 2
+    assert "error: argument" in capsys.readouterr().err
+
+
+def test_splits_part_the_cases_by_seed() -> None:
+    parts = [{case.name for case in cases(split=split)} for split in ("tuning", "held-out")]
+    assert parts[0].isdisjoint(parts[1])
+    assert parts[0] | parts[1] == {case.name for case in cases()}
+    assert all(case.seed % 2 == 0 for case in cases(split="tuning"))
+    assert fingerprint(cases(split="tuning")) != fingerprint(cases(split="held-out"))
+    with pytest.raises(NoSuchCase):
+        cases(["x"])
+
+
+def test_an_attempt_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [sys.executable, "-m", "evals", "start", FEW[0], "--arm", "ours", "--who", "me", "--out", str(tmp_path)]
+    child = subprocess.Popen(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    shown = ""
+    while "then: python -m evals answer" not in shown:
+        line = child.stdout.readline()
+        assert line, shown
+        shown += line
+    assert "export KUBECONFIG=" in shown
+    wrong = tmp_path / "answer.txt"
+    wrong.write_text("I don't know")
+    assert main(["answer", str(wrong), "--out", str(tmp_path)]) == 1
+    wrong.write_text('{"nothing_wrong": true}')
+    assert main(["answer", str(wrong), "--out", str(tmp_path)]) == 0
+    assert child.wait(30) == 0
+    child.stdout.close()
+    (record,) = read(tmp_path)
+    assert (record.agent, record.model, record.arm, record.outcome) == ("manual", "me", "ours", "answered")
+    assert record.seconds > 0
+    capsys.readouterr()
