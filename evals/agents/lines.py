@@ -61,7 +61,8 @@ def run(
         finally:
             timer.cancel()
             _end(child)
-            child.stdout.close()
+            if child.stdout is not None:
+                child.stdout.close()
     told = errors.read_bytes()[-2000:].decode("utf-8", "replace").strip()
     return (None if over.is_set() else child.returncode), told
 
