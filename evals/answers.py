@@ -77,6 +77,7 @@ class Answer(_Part):
     mechanism: Mechanism | None = None
     innocent: tuple[Ref, ...] = Field(default=(), max_length=MOST_OBJECTS, description="objects that looked guilty and aren't")
     fix: tuple[Step, ...] = Field(default=(), max_length=MOST_OBJECTS, description="steps in order; the user's wish must survive them")
+    number: int | None = Field(default=None, description="only where the question asks for a number")
     confidence: float = Field(default=0.5, ge=0, le=1)
 
     @field_validator("found", "needed", "field", mode="before")
@@ -130,10 +131,10 @@ def placed(text: str) -> Iterator[tuple[Answer, int]]:
 
 def read(value: Any) -> Answer | None:
     """An answer from JSON; None for what isn't one. An object that says neither a cause nor that nothing is wrong is none."""
-    if not isinstance(value, dict) or not ({"mechanism", "nothing_wrong", "object"} & value.keys()):
+    if not isinstance(value, dict) or not ({"mechanism", "nothing_wrong", "object", "number"} & value.keys()):
         return None
     try:
         answer = Answer.model_validate(value)
     except (ValidationError, RecursionError):
         return None
-    return answer if answer.nothing_wrong or answer.object or answer.mechanism else None
+    return answer if answer.nothing_wrong or answer.object or answer.mechanism or answer.number is not None else None

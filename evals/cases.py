@@ -6,6 +6,7 @@ held out: whoever changes prompts, texts or tools looks at results of tuning cas
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import random
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from fault_injection.library import recordings
 from fault_injection.library.declared import Fault
@@ -142,6 +143,10 @@ class Case:
         """Whether others hold what it wants, so that the end of any of them that makes it start is as good as the golden one."""
         return self.golden.verdict == "blocked by holders"
 
+    def key(self) -> Object:
+        """What its fingerprint is made of beside the recording."""
+        return self.golden.model_dump(mode="json")
+
     @property
     def values(self) -> tuple[str, ...]:
         """What a whole answer names."""
@@ -220,11 +225,34 @@ def cases(chosen: Sequence[str] = (), split: Split = "all") -> list[Case]:
     ]
 
 
-def fingerprint(chosen: Sequence[Case]) -> str:
+class Asked(Protocol):
+    """A case as runs and reports see it: a fault, or a question before anything is broken."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def split(self) -> str: ...
+    @property
+    def question(self) -> str: ...
+    @property
+    def snapshot(self) -> Path: ...
+    @property
+    def fault(self) -> Fault: ...
+    @property
+    def control(self) -> bool: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def size(self) -> str: ...
+    def key(self) -> Object: ...
+
+
+def fingerprint(chosen: Sequence[Asked]) -> str:
     """SHA-256 over the cases: recordings, questions and keys. Published before a held-out run, it shows that nothing was changed after."""
     digest = hashlib.sha256()
     for case in sorted(chosen, key=lambda case: case.name):
-        golden = case.golden.model_dump(mode="json")
-        digest.update(json.dumps([case.name, case.seed, case.question, golden], sort_keys=True).encode())
-        digest.update(json.dumps(case.recording.content, sort_keys=True).encode())
+        digest.update(json.dumps([case.name, case.seed, case.question, case.key()], sort_keys=True).encode())
+        digest.update(gzip.decompress(case.snapshot.read_bytes()))
     return digest.hexdigest()

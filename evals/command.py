@@ -1,4 +1,4 @@
-"""`python -m evals list | run | fixes | report | compare | merge | start | answer`."""
+"""`python -m evals list | run | fixes | report | compare | merge | measure | start | answer`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from pathlib import Path
 
 from fault_injection import replay
 from fault_injection.lab.errors import ApiError, LabError
+from fault_injection.library.shelf import UnknownFault
 
 from . import report, results
 from .agents import KINDS, BadAgent, agent
 from .answers import found_in
 from .arms import Arm, BadArm, arm, known
-from .cases import Case, NoSuchCase, cases, fingerprint
+from .cases import Case, NoSuchCase, fingerprint
 from .fixes import carry_out, hash_of, wanted
+from .predictions import NotMeasured, everything, measure
 from .records import BadRecords, Folder, Record, Timed, Tried, add_fix, fixes, merge, read
 from .running import attempts, describe, run, share
 from .scoring import Fix
@@ -36,7 +38,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         return options.does(options)
-    except (BadArm, BadAgent, BadRecords, NoSuchCase, LabError, ApiError) as error:
+    except (BadArm, BadAgent, BadRecords, NoSuchCase, NotMeasured, UnknownFault, LabError, ApiError) as error:
         sys.stderr.write(f"evals: {error}\n")
     except KeyboardInterrupt:
         sys.stderr.write("evals: stopped; the same command goes on where it was\n")
@@ -47,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """The cases, the arms and what is missing for them."""
-    found = cases(options.case, options.split)
+    found = everything(options.case, options.split)
     if options.fingerprint:
         sys.stdout.write(f"{fingerprint(found)}  {len(found)} cases, {options.split}\n")
         return 0
@@ -65,7 +67,7 @@ def show(options: argparse.Namespace) -> int:
 
 def run_all(options: argparse.Namespace) -> int:
     """Attempts, and their report."""
-    chosen = cases(options.case, options.split)
+    chosen = everything(options.case, options.split)
     found_arms = [arm(name) for name in options.arm]
     agents = [agent(name) for name in options.agent]
     if any(entry.uses_arms for entry in agents) and not found_arms:
@@ -106,7 +108,7 @@ def _until_stopped() -> None:
 def try_fixes(options: argparse.Namespace) -> int:
     """Carry out the fixes of a run's answers in a lab, those that weren't yet."""
     folder: Path = options.folder
-    by_name = {case.name: case for case in cases()}
+    by_name = {case.name: case for case in everything()}
     known_fixes = {(tried.case, tried.fix) for tried in fixes(folder)}
     work = [(case, fix) for case, fix in wanted(_records(folder), by_name) if (case.name, hash_of(fix)) not in known_fixes]
     sys.stderr.write(f"{len(work)} fixes to carry out\n")
@@ -129,7 +131,7 @@ def write_report(options: argparse.Namespace) -> int:
 def _write(folder: Path) -> int:
     records = _records(folder)
     described = json.loads((folder / "run.json").read_text()) if (folder / "run.json").exists() else {}
-    found = results.results(records, {case.name: case for case in cases()}, fixes(folder))
+    found = results.results(records, {case.name: case for case in everything()}, fixes(folder))
     not_run = [record for record in records if record.outcome == "not run"]
     text = report.markdown(found, described, not_run)
     (folder / "report.md").write_text(text, encoding="utf-8")
@@ -148,7 +150,7 @@ def _records(folder: Path) -> list[Record]:
 
 def compare(options: argparse.Namespace) -> int:
     """Two runs, arm by arm, on the cases that both have."""
-    by_name = {case.name: case for case in cases()}
+    by_name = {case.name: case for case in everything()}
     first, second = (results.arms(results.results(_records(path), by_name, fixes(path))) for path in (options.first, options.second))
     for name in sorted(first.keys() | second.keys()):
         if name not in first or name not in second:
@@ -164,6 +166,15 @@ def compare(options: argparse.Namespace) -> int:
     return 0
 
 
+def measure_all(options: argparse.Namespace) -> int:
+    """Measure how many pods of a manifest start, in a lab."""
+    for name in options.fault:
+        path = measure(name, options.release)
+        sys.stdout.write(f"{path.name}: {json.loads(path.read_text())['started']} of {json.loads(path.read_text())['of']} start\n")
+        sys.stdout.flush()
+    return 0
+
+
 def merge_all(options: argparse.Namespace) -> int:
     """Put shards together."""
     number = merge(options.shards, options.out)
@@ -176,7 +187,7 @@ def merge_all(options: argparse.Namespace) -> int:
 
 def start(options: argparse.Namespace) -> int:
     """Serve a case until Ctrl-C, and say the question: the clock runs from then. `answer FILE` stops it."""
-    (case,) = cases([options.case])[:1]
+    case = everything([options.case])[0]
     chosen: Arm = arm(options.arm)
     options.out.mkdir(parents=True, exist_ok=True)
     with replay.serve(str(case.snapshot)) as server:
@@ -209,7 +220,7 @@ def answer(options: argparse.Namespace) -> int:
     if not said:
         raise BadRecords(f"{options.file}: no answer in it; it ends with one JSON object of the form that was printed with the question")
     spent = now - state["began"]
-    (case,) = cases([state["case"]])
+    (case,) = everything([state["case"]])
     folder = Folder(options.out)
     repeat = sum(record.case == case.name and record.agent == "manual" and record.model == state["who"] for record in read(options.out))
     late = spent > state["seconds"]
@@ -298,6 +309,10 @@ def _parser() -> argparse.ArgumentParser:
     comparing = command("compare", compare, "two runs, arm by arm, on the cases of both")
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)
+
+    measuring = command("measure", measure_all, "a question before anything is broken: measure its number in a fault's scene, in a lab")
+    measuring.add_argument("fault", nargs="+")
+    measuring.add_argument("--release", default="1.37")
 
     merging = command("merge", merge_all, "put the shards of a run together")
     merging.add_argument("shards", type=Path, nargs="+")

@@ -25,7 +25,7 @@ from fault_injection.library.session import Session
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
-from .cases import Case, key, key_of
+from .cases import Asked, Case, key, key_of
 from .records import Record
 from .scoring import Fix, harm_of
 
@@ -46,7 +46,7 @@ def hash_of(fix: Sequence[Step]) -> str:
     return hashlib.sha256(json.dumps([step.model_dump(mode="json") for step in fix], sort_keys=True).encode()).hexdigest()[:16]
 
 
-def wanted(records: Sequence[Record], cases: Mapping[str, Case]) -> Iterator[tuple[Case, tuple[Step, ...]]]:
+def wanted(records: Sequence[Record], cases: Mapping[str, Asked]) -> Iterator[tuple[Case, tuple[Step, ...]]]:
     """The fixes worth carrying out: the answers' whose cause is right or not, but that can be carried out and do no harm on the face of
     it; each once."""
     seen: set[tuple[str, str]] = set()
@@ -54,7 +54,7 @@ def wanted(records: Sequence[Record], cases: Mapping[str, Case]) -> Iterator[tup
         case = cases.get(record.case)
         for answer in (timed.answer for timed in record.answers):
             mark = (record.case, hash_of(answer.fix))
-            if case is None or case.control or not answer.fix or mark in seen:
+            if not isinstance(case, Case) or case.control or not answer.fix or mark in seen:
                 continue
             seen.add(mark)
             if not any(step.problem() or harm_of(case, step) for step in answer.fix):

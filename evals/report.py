@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .cases import Case
 from .records import Record
 from .results import CURVE, MOMENTS, Figures, Result, about_devices, arms, name_of
 from .statistics import Share, every_time, paired
@@ -19,7 +21,7 @@ FEW = 100
 
 GROUPS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("What it is about", about_devices),
-    ("Family", lambda entry: entry.case.fault.family.value),
+    ("Family", lambda entry: entry.case.fault.family.value if isinstance(entry.case, Case) else "a number"),
     ("Difficulty", lambda entry: entry.case.fault.difficulty),
     ("Size of the cluster", lambda entry: entry.case.size),
 )
@@ -40,6 +42,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
                 "cause right",
                 "cause and fix right",
                 "controls left alone",
+                "numbers right",
                 "median time to the cause",
                 "harmful",
                 "confident and wrong",
@@ -47,9 +50,10 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
             [
                 (
                     name,
-                    str(Share(sum(entry.cause for entry in own.found), len(own.found))),
+                    str(own.cause_at(math.inf)),
                     f"{own.right}{f', {own.unjudged} fixes not carried out' if own.unjudged else ''}",
                     str(own.abstentions),
+                    str(own.numbers),
                     _seconds(own.time),
                     str(own.harmful),
                     str(own.confident_and_wrong),
@@ -255,7 +259,7 @@ def heat_map(figures: Mapping[str, Figures]) -> str:
 def cost(figures: Mapping[str, Figures]) -> str:
     """A point an arm: tokens per solved case against the share of right causes; arms whose tokens aren't known are left out."""
     points = [
-        (name, (own.spent("tokens_in") or 0) + (own.spent("tokens_out") or 0), own.cause_at(1e9).value or 0.0)
+        (name, (own.spent("tokens_in") or 0) + (own.spent("tokens_out") or 0), own.cause_at(math.inf).value or 0.0)
         for name, own in figures.items()
         if own.spent("tokens_in") is not None and own.spent("tokens_out") is not None
     ]

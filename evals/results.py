@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .cases import Case
+from .cases import Asked, Case
 from .fixes import hash_of
 from .records import Record, Tried
 from .running import CONFIDENT
@@ -25,7 +25,7 @@ class Result:
     """A record with the scores of its answers, in order."""
 
     record: Record
-    case: Case
+    case: Asked
     scores: tuple[Score, ...]
 
     @property
@@ -60,7 +60,7 @@ class Result:
         return self.last is not None and not self.last.cause and self.last.confidence >= CONFIDENT
 
 
-def results(records: Iterable[Record], cases: Mapping[str, Case], tried: Iterable[Tried] = ()) -> list[Result]:
+def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterable[Tried] = ()) -> list[Result]:
     """Scores of all records whose case is known, with what came of their fixes."""
     outcomes = {(entry.case, entry.fix): entry.outcome for entry in tried}
     return [
@@ -84,14 +84,25 @@ class Figures:
 
     @property
     def faults(self) -> list[Result]:
-        return [entry for entry in self.found if not entry.case.control]
+        return [entry for entry in self.diagnoses if not entry.case.control]
+
+    @property
+    def diagnoses(self) -> list[Result]:
+        """Faults and controls, without the questions for a number."""
+        return [entry for entry in self.found if isinstance(entry.case, Case)]
+
+    @property
+    def numbers(self) -> Share:
+        """Of the questions for a number, how many got the measured one."""
+        asked = [entry for entry in self.found if not isinstance(entry.case, Case)]
+        return Share(sum(entry.cause for entry in asked), len(asked))
 
     @property
     def controls(self) -> list[Result]:
         return [entry for entry in self.found if entry.case.control]
 
     def cause_at(self, second: float, among: Sequence[Result] | None = None) -> Share:
-        chosen = self.found if among is None else among
+        chosen = self.diagnoses if among is None else among
         return Share(sum((found := entry.at(second)) is not None and found.cause for entry in chosen), len(chosen))
 
     @property
@@ -107,7 +118,7 @@ class Figures:
 
     @property
     def time(self) -> float | None:
-        return median([entry.time_to_cause for entry in self.found])
+        return median([entry.time_to_cause for entry in self.diagnoses])
 
     @property
     def curve(self) -> list[tuple[float, float]]:
@@ -173,4 +184,7 @@ def name_of(record: Record) -> str:
 
 
 def about_devices(entry: Result) -> str:
+    """What a case is about."""
+    if not isinstance(entry.case, Case):
+        return "before anything is broken"
     return "placement, quota and autoscalers" if entry.case.fault.family.value in CLAIMLESS else "DRA and devices"

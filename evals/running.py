@@ -17,7 +17,7 @@ from fault_injection import replay
 
 from .agents import Agent
 from .arms import Arm
-from .cases import Case, Split, fingerprint
+from .cases import Asked, Split, fingerprint
 from .records import Folder, Outcome, Record, identity
 from .tasks import PROMPT, Task, Told
 
@@ -36,7 +36,7 @@ CONFIDENT = 0.8
 class Attempt:
     """One agent in one arm at one case, for the n-th time."""
 
-    case: Case
+    case: Asked
     arm: Arm | None
     agent: Agent
     repeat: int
@@ -50,7 +50,7 @@ class Attempt:
         return identity(self.case.name, self.arm_name, self.agent.kind, self.agent.model, self.repeat)
 
 
-def attempts(cases: Sequence[Case], arms: Sequence[Arm], agents: Sequence[Agent], repeats: int) -> list[Attempt]:
+def attempts(cases: Sequence[Asked], arms: Sequence[Arm], agents: Sequence[Agent], repeats: int) -> list[Attempt]:
     """All attempts; an agent that uses no arm makes one per case and repeat. Case by case: a run that is cut short has compared arms."""
     return [
         Attempt(case, arm, agent, repeat)
@@ -68,7 +68,7 @@ def share(found: Sequence[Attempt], index: int, of: int) -> list[Attempt]:
     return [attempt for attempt in found if attempt.case.name in own]
 
 
-def describe(folder: Folder, cases: Sequence[Case], split: Split, arms: Sequence[Arm], seconds: float, repeats: int) -> None:
+def describe(folder: Folder, cases: Sequence[Asked], split: Split, arms: Sequence[Arm], seconds: float, repeats: int) -> None:
     """run.json: everything that a reader needs to run it again."""
     folder.describe(
         {

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .answers import Answer, Ref, Step
-from .cases import Case, names
+from .cases import Asked, Case, names
+from .predictions import Prediction
 
 
 class Fix(StrEnum):
@@ -28,7 +29,8 @@ class Fix(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What of an answer is right. `values`: how many of what a whole answer names it names."""
+    """What of an answer is right. `values`: how many of what a whole answer names it names. Of a question for a number,
+    object and mechanism stand for the number."""
 
     object: bool
     mechanism: bool
@@ -40,6 +42,7 @@ class Score:
     abstained: bool
     control: bool
     confidence: float
+    asks_number: bool = False
 
     @property
     def cause(self) -> bool:
@@ -53,7 +56,7 @@ class Score:
     @property
     def right(self) -> bool | None:
         """Cause and working fix; None where the fix wasn't carried out, so that nobody knows."""
-        if not self.cause or self.control:
+        if not self.cause or self.control or self.asks_number:
             return self.cause
         return None if self.fix is Fix.NOT_RUN else self.fix is Fix.WORKS
 
@@ -78,8 +81,12 @@ DESTRUCTIVE = frozenset(
 """Kinds whose deletion takes more than one workload with it."""
 
 
-def score(case: Case, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
+def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
     """`fix`: what came of it where it was carried out."""
+    if isinstance(case, Prediction):
+        hit = answer.number == case.measured.started
+        return Score(hit, hit, (), 0, 0, Fix.NONE, (), False, False, answer.confidence, asks_number=True)
+    assert isinstance(case, Case)
     said = answer.model_dump_json()
     harmful = tuple(harm for step in answer.fix if (harm := harm_of(case, step)))
     outcome = fix

@@ -9,7 +9,7 @@ from typing import Any
 
 from .answers import Answer, form, placed
 from .arms import Arm
-from .cases import Case
+from .cases import Asked
 from .records import Outcome, Timed
 
 PROMPT = """You are asked about a Kubernetes cluster. You may look at everything and change nothing; a change that you propose is written
@@ -31,7 +31,7 @@ def prompt(question: str, seconds: float, papers: str = "") -> str:
 class Task:
     """One attempt. `home` is empty and the attempt's own; `clock` gives seconds since the question was asked."""
 
-    case: Case
+    case: Asked
     arm: Arm
     kubeconfig: Path
     home: Path

@@ -5,15 +5,20 @@ evidence, since cases, codes and tool have the same authors.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from typing import Any
 
 from evals.answers import Answer, Ref, Step
+from evals.cases import Case
 from evals.mechanisms import Mechanism, first_of_code
+from evals.predictions import Prediction
 from evals.tasks import Task, Told
 from fault_injection.library import asked
 from k8s_topo_mcp.diagnosis.fields import steps
+from k8s_topo_mcp.sources.snapshot import load_text
+from k8s_topo_mcp.tools import claim_feasibility
 from k8s_topo_mcp.tools.explain_pending import Output
 from k8s_topo_mcp.tools.models import Remedy
 
@@ -49,9 +54,16 @@ class Baseline:
         return None
 
     def run(self, task: Task, told: Told) -> None:
-        answer = of_events(task) if self.kind == "event-text" else of_our_first(task)
+        case = task.case
+        if isinstance(case, Prediction):
+            # Events say nothing of what isn't there yet.
+            answer = None if self.kind == "event-text" else Answer(number=our_number(case), confidence=0.9)
+        else:
+            assert isinstance(case, Case)
+            answer = of_events(case) if self.kind == "event-text" else of_our_first(case)
         told.tool_calls = told.characters = told.tokens_in = told.tokens_out = 0
-        told.answer(answer, task.clock())
+        if answer is not None:
+            told.answer(answer, task.clock())
 
 
 def make(kind: str, model: str) -> Baseline:
@@ -61,17 +73,17 @@ def make(kind: str, model: str) -> Baseline:
 # --- event text -----------------------------------------------------------------------------------------------------------------------
 
 
-def of_events(task: Task) -> Answer:
+def of_events(case: Case) -> Answer:
     """What the words suggest; no words of trouble: that nothing is wrong."""
-    of = task.case.asked
-    item = task.case.recording.find(of) or {}
+    of = case.asked
+    item = case.recording.find(of) or {}
     status = item.get("status") or {}
     said = [
         str(entry.get("message") or "")
         for entry in status.get("conditions") or ()
         if entry.get("status") != "True" or entry.get("type") in ("ReplicaFailure", "FailureTarget")
     ]
-    said += [str(event.get("message") or "") for event in task.case.recording.events(of) if event.get("type") == "Warning"]
+    said += [str(event.get("message") or "") for event in case.recording.events(of) if event.get("type") == "Warning"]
     words = " ".join(said)
     for pattern, mechanism, whose in _RULES:
         match = re.search(pattern, words)
@@ -97,9 +109,8 @@ def _whose(kind: str, name: str | None, item: Object) -> Ref:
 # --- our first answer -----------------------------------------------------------------------------------------------------------------
 
 
-def of_our_first(task: Task) -> Answer:
+def of_our_first(case: Case) -> Answer:
     """explain_pending's answer in the form: the blocker and its object, the first remedy that keeps what was meant."""
-    case = task.case
     output = asked.ask(case.recording.items, case.golden, case.recording.roles)
     blocker = output.blocker
     if blocker is None or case_is_fine(output):
@@ -118,6 +129,13 @@ def of_our_first(task: Task) -> Answer:
         fix=fix,
         confidence=0.9,
     )
+
+
+def our_number(case: Prediction) -> int | None:
+    """claim_feasibility's number of copies, as far as the question asks."""
+    view = load_text(gzip.decompress(case.snapshot.read_bytes()).decode())
+    output = claim_feasibility.answer(view, claim_feasibility.Input(manifest=case.measured.manifest))
+    return None if output.copies is None else min(output.copies, case.measured.of)
 
 
 def case_is_fine(output: Output) -> bool:
