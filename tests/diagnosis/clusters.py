@@ -220,6 +220,24 @@ def pod(name: str = "p", claims: tuple[str, ...] = (), *, on: str = "", requests
     }
 
 
+def replicated(kind: str, name: str, **labels: str) -> Item:
+    """A ReplicaSet or StatefulSet for the pods with these labels."""
+    template = {"metadata": {"labels": labels}, "spec": {}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "default", "uid": f"uid-{name}"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": template},
+    }
+
+
+def owned_by(pod: Item, owner: Item) -> Item:
+    """The pod as that controller has made it."""
+    about = owner["metadata"]
+    reference = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": about["name"], "uid": about["uid"], "controller": True}
+    return {**pod, "metadata": {**pod["metadata"], "ownerReferences": [reference]}}
+
+
 def asking(*requests: Item, constraints: list[Item] | None = None, **more: Any) -> tuple[Item, Item]:
     """Pod p and its claim c."""
     return claim("c", *requests, constraints=constraints), pod("p", ("c",), **more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,24 @@ from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.view import ClusterView
 
-from .clusters import MOMENT, Item, answered, claim, cluster, code, device_class, explained, gpus, held, node, pod, pool, request
+from .clusters import (
+    MOMENT,
+    Item,
+    answered,
+    claim,
+    cluster,
+    code,
+    device_class,
+    explained,
+    gpus,
+    held,
+    node,
+    owned_by,
+    pod,
+    pool,
+    replicated,
+    request,
+)  # fmt: skip
 from .gangs import IN_1_36, ON, member, members, nodes, pod_group
 from .layers.objects import event
 
@@ -203,6 +221,33 @@ def test_where_the_choice_of_nodes_decides_the_verdict_is_unknown() -> None:
     report = gang(2, *items)
     assert (report.verdict, code(report)) == ("unknown", "GANG_ORDER_DEPENDENT")
     assert (values(report)["fit"], values(report)["most"]) == (1, 2)
+
+
+def other_shards(number: int) -> Item:
+    """A wish to be away from shard 0."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"shard": "0"}}}
+    return {"affinity": {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": term}]}}}
+
+
+def if_possible(number: int) -> Item:
+    """A spread of each shard by itself, if possible."""
+    constraint = {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway"}
+    return {"topologySpreadConstraints": [{**constraint, "labelSelector": {"matchLabels": {"shard": str(number)}}}]}
+
+
+@pytest.mark.parametrize("wishes", [other_shards, if_possible, lambda number: {}])
+@pytest.mark.parametrize("owned", [False, True])
+def test_wishes_of_members_that_ask_the_same_make_nothing_uncertain(owned: bool, wishes: Callable[[int], Item]) -> None:
+    """One shard in each StatefulSet: two fit on a node, whichever."""
+    items: list[Item] = [node("n1"), node("n2")]
+    for number in range(5):
+        labels = {"shard": str(number)}
+        (made,) = member(number, requests={"cpu": "3"}, metadata={"labels": labels}, **wishes(number))
+        owner = replicated("StatefulSet", f"shard-{number}", **labels)
+        items += [owner, owned_by(made, owner)] if owned else [made]
+    report = gang(5, *items)
+    assert (code(report), values(report)["fit"], values(report)["because"]) == ("GANG_PARTIAL_FIT", 4, "INSUFFICIENT_RESOURCE")
+    assert outcomes(report) == {"1 node more like n1": (5, 5), "minCount 5 → 4 (mutable in 1.37)": (4, 5), "cpu 3 → 2": (5, 5)}
 
 
 def test_what_no_assignment_can_place_is_certain_though_members_differ() -> None:

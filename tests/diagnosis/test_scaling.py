@@ -7,7 +7,7 @@ from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 
 from ..scaleup.templates import plain, pods, template
-from .clusters import Item, claim, cluster, device_class, gpus, node, pod, pool, request
+from .clusters import Item, claim, cluster, device_class, gpus, node, owned_by, pod, pool, replicated, request
 from .gangs import ON, member, members, pod_group
 
 
@@ -68,6 +68,13 @@ def test_without_new_nodes_the_nodes_there_are_refuse() -> None:
     (refused,) = found.refused
     assert refused.cause is not None
     assert refused.cause.finding.code == "NOT_ENOUGH_DEVICES"
+
+
+def test_equal_pods_of_several_owners_are_refused_as_one() -> None:
+    made = [replicated("ReplicaSet", f"r{number}", app=str(number)) for number in range(6)]
+    waiting = [owned_by(plain(f"p{number}", "5", metadata={"labels": {"app": str(number)}}), owner) for number, owner in enumerate(made)]
+    found = judged(node("n0"), node("n1"), *made, *waiting)
+    assert [(entry.example.name, len(entry.pods)) for entry in found.refused] == [("p2", 4)]
 
 
 def test_a_kind_of_node_that_refuses_what_fits_elsewhere_can_still_do() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.scheduling.assumed import Assumed
 from k8s_topo_mcp.scheduling.kinds_of_pods import Kinds
 from k8s_topo_mcp.scheduling.placement import place
-from k8s_topo_mcp.scheduling.placing import Placing
+from k8s_topo_mcp.scheduling.placing import Known, Placing
 from k8s_topo_mcp.view import ClusterView
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, gpus, node, pod, pool
@@ -85,3 +86,33 @@ def test_a_pod_takes_the_node_that_it_is_nominated_to_whatever_the_scores() -> N
     view = cluster(node("n1"), node("n2", allocatable={"cpu": "64"}), small)
     (a,) = waiting(view)
     assert take(Placing(view, [a]), a) == "n1"
+
+
+def test_a_port_that_is_taken_is_told_with_the_pod_that_has_it_in_each_play() -> None:
+    ports = [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}], "resources": {"requests": {"cpu": "1"}}}]
+    view = cluster(node("n1"), node("n2"), *(pod(name, containers=ports) for name in "abc"))
+    a, b, c = waiting(view)
+    kinds, known = Kinds.of(view, [a, b, c]), Known()
+
+    def holders(*on: str) -> dict[str, str]:
+        """Who keeps c away, by node, once a and b are there."""
+        placing = Placing(view, [a, b, c], known=known, kinds=kinds)
+        for one, name in zip((a, b), on, strict=True):
+            places = placing.places(one)
+            placing.take(one, places.entries[name], places.placement)
+        return {name: str(entry.plain[0][0].values["holder"]) for name, entry in placing.places(c).entries.items()}
+
+    assert holders("n1", "n2") == {"n1": "default/a", "n2": "default/b"}
+    assert holders("n2", "n1") == {"n1": "default/b", "n2": "default/a"}
+
+
+def test_places_that_go_on_in_another_play_leave_the_first_as_they_were() -> None:
+    view = cluster(node("n1"), node("n2"), *(pod(name, requests={"cpu": "5"}) for name in "ab"))
+    a, b = waiting(view)
+    kinds, known = Kinds.of(view, [a, b]), Known()
+    first = Placing(view, [a, b], known=known, kinds=kinds).places(a)
+    object.__setattr__(first, "found_out_later", "kept")
+    assert vars(first.copy(Assumed(view), lambda name: 0))["found_out_later"] == "kept"
+    again = Placing(view, [a, b], known=known, kinds=kinds)
+    assert (take(again, a), again.places(b).fitting) == ("n1", ("n2",))
+    assert (sorted(first.entries), first.fitting, first.equally_good(), first.stale) == (["n1", "n2"], ("n1", "n2"), ("n1", "n2"), set())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.scheduling import looks
+from k8s_topo_mcp.scheduling.inter_pod_affinity import Selection
 from k8s_topo_mcp.scheduling.kinds_of_pods import Kinds
 
-from ..diagnosis.clusters import Item, cluster, node, pod
+from ..diagnosis.clusters import Item, cluster, node, owned_by, pod, replicated
 
 HOST = "kubernetes.io/hostname"
 RED, BLUE = {"app": "red", "number": "1"}, {"app": "blue", "number": "2"}
@@ -21,10 +25,16 @@ def of(name: str, labels: dict[str, str] | None = None, namespace: str = "defaul
 
 def kinds(*items: Item) -> int:
     """How many kinds pods a and b are, among all."""
+    return told_apart(*items)[0]
+
+
+def told_apart(*items: Item) -> tuple[int, int]:
+    """How many kinds pods a and b are among all, and how many by where they may run."""
     view = cluster(node(), *items)
     waiting = view.all(Pod)
     known = Kinds.of(view, waiting)
-    return len({known.of_pod(found) for found in waiting if found.name in ("a", "b")})
+    both = [found for found in waiting if found.name in ("a", "b")]
+    return len({known.of_pod(found) for found in both}), len({known.signatures[id(found)] for found in both})
 
 
 def term(**labels: str) -> Item:
@@ -50,19 +60,94 @@ def test_pods_of_two_namespaces_are_of_one_kind_if_nothing_is_found_by_them() ->
     assert kinds(of("a", RED), of("b", BLUE, "other")) == 1
 
 
-@pytest.mark.parametrize(
-    "looking",
-    [
-        must("podAffinity", app="red"),
-        must("podAntiAffinity", app="red"),
-        would("podAffinity", app="red"),
-        would("podAntiAffinity", app="red"),
-        spread("DoNotSchedule", app="red"),
-        spread("ScheduleAnyway", app="red"),
-    ],
-)
+REQUIRED = [must("podAffinity", app="red"), must("podAntiAffinity", app="red"), spread("DoNotSchedule", app="red")]
+WISHED = [would("podAffinity", app="red"), would("podAntiAffinity", app="red"), spread("ScheduleAnyway", app="red")]
+
+
+@pytest.mark.parametrize("looking", [*REQUIRED, *WISHED])
 def test_labels_count_where_one_of_the_others_looks_at_them(looking: Item) -> None:
     assert kinds(of("a", RED), of("b", BLUE), of("c", **looking)) == 2
     assert kinds(of("a", RED), of("b", RED, "other"), of("c", **looking)) == 2
     assert kinds(of("a", RED), of("b", {**RED, "number": "3"}), of("c", **looking)) == 1
     assert kinds(of("a", BLUE), of("b", BLUE, "other"), of("c", **looking)) == 1
+
+
+@pytest.mark.parametrize("looking", REQUIRED)
+def test_what_is_required_of_others_decides_where_they_may_run(looking: Item) -> None:
+    assert told_apart(of("a", RED), of("b", BLUE), of("c", **looking)) == (2, 2)
+
+
+@pytest.mark.parametrize("looking", WISHED)
+def test_what_is_wished_of_others_changes_scores_and_forbids_no_node(looking: Item) -> None:
+    assert told_apart(of("a", RED), of("b", BLUE), of("c", **looking)) == (2, 1)
+
+
+def test_replicas_of_two_owners_may_run_where_the_others_may() -> None:
+    """The scheduler spreads the pods of each owner by itself."""
+    owners = [replicated(kind, f"o-{app}", app=app) for kind, app in (("ReplicaSet", "red"), ("StatefulSet", "blue"))]
+    pods = [owned_by(of(name, {"app": app}), owner) for name, app, owner in zip("ab", ("red", "blue"), owners, strict=True)]
+    assert told_apart(*owners, *pods) == (2, 1)
+
+
+@pytest.mark.parametrize("looking", [*REQUIRED, *WISHED])
+def test_where_that_is_too_much_to_compare_labels_that_are_read_count_as_they_are(looking: Item, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "MOST_COMPARED", 0)
+    both = 2 if looking in REQUIRED else 1
+    assert told_apart(of("a", RED), of("b", BLUE), of("c", **looking)) == (2, both)
+    assert told_apart(of("a", BLUE), of("b", {"app": "green"}), of("c", **looking)) == (2, both)  # no need, and no harm
+    assert told_apart(of("a", BLUE), of("b", {**BLUE, "number": "3"}), of("c", **looking)) == (1, 1)
+    view = cluster(node(), of("a", RED), of("b", BLUE), of("c", **must("podAntiAffinity", app="red")))
+    assert Kinds.of(view, view.all(Pod)).looking == set(map(id, view.all(Pod)))
+
+
+def test_a_pod_that_another_wants_far_away_depends_on_where_that_is() -> None:
+    view = cluster(node(), of("a", RED), of("b", BLUE), of("c", **must("podAntiAffinity", app="red")))
+    assert {found.name for found in view.all(Pod) if id(found) in Kinds.of(view, view.all(Pod)).looking} == {"a", "c"}
+
+
+def replicas(jobs: int, each: int) -> list[Item]:
+    """Pods that have to be near those of their own job and away from all others."""
+    found: list[Item] = []
+    for job in range(jobs):
+        here = {"topologyKey": "rack", "labelSelector": {"matchLabels": {"job": str(job)}}}
+        expressions = [{"key": "job", "operator": "Exists"}, {"key": "job", "operator": "NotIn", "values": [str(job)]}]
+        away = {"topologyKey": "rack", "labelSelector": {"matchExpressions": expressions}}
+        rules = {
+            kind: {"requiredDuringSchedulingIgnoredDuringExecution": [entry]}
+            for kind, entry in (("podAffinity", here), ("podAntiAffinity", away))
+        }
+        found += [of(f"{job}-{number}", {"job": str(job), "number": str(number)}, affinity=rules) for number in range(each)]
+    return found
+
+
+@pytest.mark.parametrize(("jobs", "terms"), [(20, 40), (200, 0)])
+def test_what_pods_share_is_compared_once(jobs: int, terms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The labels of each job with the two terms of each; with 200 jobs that would be 80,000 times."""
+    done = Counter[str]()
+    made, means = Selection.__init__, Selection.means
+
+    def count_made(self: Selection, *args: Any) -> None:
+        done["made"] += 1
+        made(self, *args)
+
+    def count_means(self: Selection, namespace: str, labels: Mapping[str, str]) -> bool:
+        done["compared"] += 1
+        return means(self, namespace, labels)
+
+    monkeypatch.setattr(Selection, "__init__", count_made)
+    monkeypatch.setattr(Selection, "means", count_means)
+    view = cluster(node(), *replicas(jobs, 3))
+    waiting = view.all(Pod)
+    assert len(set(looks.required(view, waiting).values())) == jobs
+    assert done == ({"made": terms, "compared": terms * jobs} if terms else {})
+
+
+def test_a_selector_that_names_no_key_tells_namespaces_apart_alone() -> None:
+    """{} means every pod of the namespace, no selector none."""
+    every = {
+        "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": HOST, "labelSelector": {}}]}}
+    }
+    assert told_apart(of("a", RED), of("b", BLUE), of("c", **every)) == (1, 1)
+    assert told_apart(of("a", RED), of("b", RED, "other"), of("c", **every)) == (2, 2)
+    none: Item = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": HOST}]}}}
+    assert told_apart(of("a", RED), of("b", RED, "other"), of("c", **none)) == (1, 1)

@@ -22,7 +22,7 @@ from k8s_topo_mcp.scheduling.scoring import (
 from k8s_topo_mcp.scheduling.scoring.candidate import normalized
 from k8s_topo_mcp.view import ClusterView
 
-from ..diagnosis.clusters import Item, claim, cluster, device_class, either, exactly, gpus, node, pod, pool
+from ..diagnosis.clusters import Item, claim, cluster, device_class, either, exactly, gpus, node, owned_by, pod, pool, replicated
 
 HOST = "kubernetes.io/hostname"
 
@@ -128,16 +128,9 @@ def test_soft_spread_prefers_domains_with_fewer_pods(skew: int, expected: list[i
 
 
 def test_pods_of_a_replica_set_are_spread_by_default() -> None:
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "u", "controller": True}
-    metadata = {"labels": {"app": "r"}, "ownerReferences": [owner]}
-    made = {
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": {"name": "r", "namespace": "default", "uid": "u"},
-        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "r"}}, "template": {"metadata": {"labels": {"app": "r"}}, "spec": {}}},
-    }
-    view = cluster(node("n1"), node("n2"), made, pod("a", on="n1", metadata=metadata), pod("p", metadata=metadata))
-    first, second = spread(view)
+    made = replicated("ReplicaSet", "r", app="r")
+    here, next_one = (owned_by(pod(name, on=on, metadata={"labels": {"app": "r"}}), made) for name, on in (("a", "n1"), ("p", "")))
+    first, second = spread(cluster(node("n1"), node("n2"), made, here, next_one))
     assert first < second
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import gc
 import random
+import weakref
 from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.objects import decode
+from k8s_topo_mcp.objects import Node, decode
 from k8s_topo_mcp.releases import release
 from k8s_topo_mcp.topology.graph import cluster_graph, hardware_graph, node_link
 from k8s_topo_mcp.topology.hardware import hardware
@@ -454,3 +457,24 @@ def test_a_pod_of_a_group_that_ends_changes_what_is_said_of_the_group_s_claim() 
     later = cluster.with_edits(Replace(ended))
     assert hardware(later).nodes[0].devices[0].holds[0].holder.alive is not True
     assert cluster_graph(later).nodes["pod/default/p"]["phase"] == "Succeeded"
+
+
+def test_a_graph_asked_for_once_keeps_no_facts_of_nodes_that_are_gone() -> None:
+    """The facts are those of the view: nothing that was made of them holds on to them once they are others."""
+    items = [item for name in ("n1", "n2") for item in (node(name), resource_slice(NVIDIA, name, [gpu("gpu-0")]))]
+    now = view(items)
+    cluster_graph(now, "all")
+    cluster_graph(now)
+    first = [weakref.ref(one) for one in hardware(now).nodes]
+    for closed in (True, False):
+        now = now.with_edits(*[Replace(dataclasses.replace(one, unschedulable=closed)) for one in now.all(Node)])
+        cluster_graph(now)
+    gc.collect()
+    assert [one() for one in first] == [None, None]
+
+
+def test_what_a_node_adds_is_made_once_for_all_graphs_of_its_facts() -> None:
+    now = view([node("n1"), resource_slice(NVIDIA, "n1", [gpu("gpu-0")])])
+    later = now.with_edits(Add(decode(node("n2"))))
+    device = f"device/{NVIDIA}/n1/gpu-0"
+    assert cluster_graph(now).nodes[device] is cluster_graph(later).nodes[device]

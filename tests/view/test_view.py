@@ -57,6 +57,29 @@ def test_an_index_is_built_once_and_shared_while_its_kind_is_unchanged() -> None
     assert [pod.name for pod in index["n1"]] == ["a"]
 
 
+@pytest.mark.parametrize("other", range(5))
+def test_an_index_is_made_in_one_pass_whatever_the_values_are(other: int) -> None:
+    """One pod has another value than itself, or itself twice: where it stands in the order decides nothing."""
+    pods = [make("Pod", f"p{number}", spec={"nodeName": f"n{number % 2}"}) for number in range(5)]
+    asked: list[str] = []
+
+    def pairs(pod: Pod) -> Iterable[tuple[str, Any]]:
+        asked.append(pod.name)
+        own = [(pod.node_name, pod), ("all", pod)]
+        return own if pod is not pods[other] else [(pod.node_name, pod.name), ("all", pod), ("new", 1), ("all", pod)]
+
+    expected: dict[str, tuple[Any, ...]] = {}
+    for pod in pods:
+        for entry, value in pairs(pod):
+            expected[entry] = (*expected.get(entry, ()), value)
+    asked.clear()
+    view = ClusterView(pods)
+    assert dict(view.gather(Pod, pairs)) == expected
+    assert asked == [pod.name for pod in pods]
+    fewer = view.with_edits(Delete(pods[other]))
+    assert dict(fewer.gather(Pod, pairs)) == dict(ClusterView([pod for pod in pods if pod is not pods[other]]).gather(Pod, pairs))
+
+
 def test_an_index_cannot_be_changed() -> None:
     view = ClusterView([make("Pod", "a", spec={"nodeName": "n1"})])
     with pytest.raises(TypeError):

@@ -113,8 +113,10 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
     ordered = variant is not None and variant.ordered
     everywhere = counters_everywhere(minor, variant)
     if not inventory.shared and not (everywhere and inventory.named_counters):
-        simple = _simple_pools(inventory.by_node.get(node.name, ()))
-        if simple is not None:
+        own = inventory.by_node.get(node.name, ())
+        if _simple(own):
+            built = [_build((entry.driver, entry.pool), [entry], inventory, minor, features, ordered) for entry in own]
+            simple = [pool for pool in built if pool is not None]
             return tuple(sorted(simple, key=_order)) if ordered and len(simple) > 1 else tuple(simple)
     hides_counters = minor >= 36 or (minor == 35 and variant is not None and variant.name != "stable")
     found: dict[PoolKey, list[ResourceSlice]] = {}
@@ -147,22 +149,17 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
     return (*plain, *binding)
 
 
-def _simple_pools(own: tuple[ResourceSlice, ...]) -> list[Pool] | None:
-    """What every release makes of slices that are a whole pool each, name the node, and have neither counters nor binding conditions, on
-    which the other rules turn: nearly every node is like this. None where a node isn't."""
+def _simple(own: tuple[ResourceSlice, ...]) -> bool:
+    """Whether these slices of a node are of a pool each, and have neither counters nor binding conditions, on which it turns what is left
+    out and what comes last: nearly every node is like this, and there is nothing to group."""
     if len(own) > 1 and len({(entry.driver, entry.pool) for entry in own}) < len(own):
-        return None
-    found: list[Pool] = []
+        return False
     for entry in own:
-        if entry.slice_count != 1 or entry.shared_counters or entry.per_device_node_selection:
-            return None
+        if entry.shared_counters or entry.per_device_node_selection:
+            return False
         if any([device.consumes_counters or device.binding_conditions for device in entry.devices]):  # noqa: C419 a list is faster
-            return None
-        repeated = _repeated_device((entry,))
-        state: PoolState = "usable" if repeated is None else "invalid"
-        reason = "" if repeated is None else f"duplicate device name {repeated}"
-        found.append(Pool(entry.driver, entry.pool, entry.generation, state, reason, (entry,), seen=1, announced=1))
-    return found
+            return False
+    return True
 
 
 def counters_everywhere(minor: int, variant: Variant | None) -> bool:

@@ -12,6 +12,9 @@ from .container import Resources, decode_resources, no_resources
 from .decoding import DecodeError, Json, boolean, each, mapping, string, strings, timestamp
 from .meta import ApiObject, Timestamp, decode_metadata
 
+INSTANCE_TYPE, OLD_INSTANCE_TYPE = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"
+"""Labels for a node's machine type, and the deprecated one (k8s.io/api core/v1/well_known_labels.go)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Taint:

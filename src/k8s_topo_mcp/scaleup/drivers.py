@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..objects.node import INSTANCE_TYPE
+
 Object = dict[str, Any]
 
 STANDARD = "resource.kubernetes.io"
@@ -256,7 +258,7 @@ def _tpus(gpus: Sequence[Mapping[str, Any]], product: Mapping[str, Any], node_ui
 def _neuron(found: Mapping[str, Any], shape: Mapping[str, Any], values: Open) -> Object:
     facts = {
         "deviceId": found["deviceId"],
-        "instanceType": shape["labels"]["node.kubernetes.io/instance-type"],
+        "instanceType": shape["labels"][INSTANCE_TYPE],
         "neuronDriverVersion": values.version("2.23.9.0", "neuronDriverVersion"),
         "draDriverVersion": values.version("1.0.0", "draDriverVersion"),
         "resourceType": "neuron_device",

@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from ..objects import AttributeBinding, Condition, DecodeError, Json, Metadata, Node, ResourceSlice
 from ..objects.decoding import boolean, decode_quantities, each, string, string_map, strings
-from ..objects.node import decode_node_taint
+from ..objects.node import INSTANCE_TYPE, decode_node_taint
 from ..objects.resource_slice import decode_slice
 from .shapes import PLENTY, PODS, UnknownShape, shape
 from .template import HOSTNAME, Fact, NodeTemplate
@@ -96,7 +96,7 @@ def _base(source: Json, name: str) -> NodeTemplate:
         except UnknownShape as error:
             raise DecodeError("shape", str(error)) from None
     node_name = f"new-{name.lower().replace('.', '-').replace('_', '-')}"
-    labels = {HOSTNAME: node_name, "node.kubernetes.io/instance-type": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    labels = {HOSTNAME: node_name, INSTANCE_TYPE: name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     amounts = {**PLENTY, "pods": PODS}
     node = Node(
         Metadata(node_name, labels=labels),

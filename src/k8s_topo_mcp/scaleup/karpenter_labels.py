@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping
 
 from ..objects import PersistentVolume, Pod
 from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
+from ..objects.node import INSTANCE_TYPE, OLD_INSTANCE_TYPE
 from ..view import ClusterView
 
 WELL_KNOWN = frozenset(
     {
         NODE_POOL_LABEL, CAPACITY_TYPE_LABEL, "topology.kubernetes.io/zone", "topology.kubernetes.io/region", "kubernetes.io/arch",
-        "kubernetes.io/os", "node.kubernetes.io/instance-type", "node.kubernetes.io/windows-build",
+        "kubernetes.io/os", INSTANCE_TYPE, "node.kubernetes.io/windows-build",
     }
 )  # fmt: skip
 NORMALIZED = {
@@ -24,7 +25,7 @@ NORMALIZED = {
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/os": "kubernetes.io/os",
-    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    OLD_INSTANCE_TYPE: INSTANCE_TYPE,
 }
 """Older keys, which Karpenter reads as the newer ones."""
 OWN_DOMAIN = NODE_POOL_LABEL.partition("/")[0]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..objects import Node, Quantity
+from ..objects.node import INSTANCE_TYPE
 from ..view import ClusterView
 from .group_labels import Group, groups
 from .node_group import NodeGroup
 from .sanitised import sanitised
-from .shapes import INSTANCE_TYPE
 from .template import NodeTemplate
 
 _MADE_ALIKE = frozenset({"nodegroup", "nodepool"})

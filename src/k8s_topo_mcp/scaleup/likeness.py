@@ -16,6 +16,7 @@ from ..dra.pools import Pool, gather_pools
 from ..dra.problem import TargetNode
 from ..dra.variants import variant
 from ..objects import Device, DeviceTaint, Node, ResourceSlice
+from ..objects.node import INSTANCE_TYPE
 from ..releases import Release
 from ..scheduling.node_info import differing
 from ..view import ClusterView, derived
@@ -92,7 +93,7 @@ def _no_round(_: tuple[Node, ...]) -> list[_Round]:
 
 def _shape(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
     products = tuple(sorted(pair for entry in slices for pair in derived(entry, "products", lambda entry=entry: _products(entry))))
-    return products, node.metadata.labels.get("node.kubernetes.io/instance-type", "")
+    return products, node.metadata.labels.get(INSTANCE_TYPE, "")
 
 
 def _products(entry: ResourceSlice) -> tuple[tuple[str, str, int], ...]:

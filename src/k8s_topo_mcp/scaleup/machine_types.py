@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable
 
 from ..objects import Node
+from ..objects.node import INSTANCE_TYPE
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .likeness import shape_of
 from .node_group import NodeGroup
 from .sanitised import sanitised
-from .shapes import INSTANCE_TYPE
 
 MOST_TYPES = 24
 """Kinds that are told, those with most nodes first."""

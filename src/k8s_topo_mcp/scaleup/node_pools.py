@@ -13,13 +13,14 @@ from dataclasses import replace
 
 from ..objects import Condition, DaemonSet, Metadata, Node, NodeClaim, NodeOverlay, NodePool, Requirement, Resources
 from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
+from ..objects.node import INSTANCE_TYPE
 from ..view import ClusterView
 from .daemons import daemons_on
 from .karpenter_labels import well_known_asked, with_older
 from .labelled import limit_of_nodes
 from .node_group import NodeGroup
 from .sanitised import ZONE, sanitised
-from .shapes import INSTANCE_TYPE, catalogue, names, shape
+from .shapes import catalogue, names, shape
 from .template import HOSTNAME, Fact, NodeTemplate
 
 _CHOOSING = (INSTANCE_TYPE, "karpenter.k8s.aws/instance-family", "karpenter.azure.com/sku-name", "cloud.google.com/gke-accelerator")

@@ -25,7 +25,6 @@ PLENTY: Mapping[str, Quantity] = {"cpu": Quantity.parse("100k"), "memory": Quant
 """What a node has of a resource of which nobody says how much it has."""
 PODS = Quantity.parse("110")
 """The kubelet's default (maxPods)."""
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 _NOT_SURE = re.compile(r"assum|deriv|mock|unknown|not read|not verified|inferred", re.IGNORECASE)
 _PLUGIN = {"gpu.nvidia.com": "nvidia.com/gpu", "gpu.amd.com": "amd.com/gpu", "tpu.google.com": "google.com/tpu",
            "neuron.aws.com": "aws.amazon.com/neuron"}  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..objects import NodeSelector, PersistentVolume, PersistentVolumeClaim, Pod, ResourceSlice
 from ..objects.affinity import PodAffinity
 from ..objects.node_selector import NodeSelectorTerm
+from ..scheduling import pod_topology_spread
 from ..scheduling.gang_scheduling import Gang, gang_of
 from ..scheduling.inter_pod_affinity import refusing_keys
 from ..view import ClusterView
@@ -27,7 +28,7 @@ def labels_read(view: ClusterView, pod: Pod) -> dict[str, str]:
 
     note(pod.node_selector, "the pod's nodeSelector")
     note(_keys(pod.affinity.node.required), "the pod's node affinity")
-    note((entry.topology_key for entry in pod.topology_spread if entry.when_unsatisfiable == "DoNotSchedule"), "the pod's topology spread")
+    note((entry.topology_key for entry in pod_topology_spread.required(pod)), "the pod's topology spread")
     note((term.topology_key for term in pod.affinity.pod.required), "the pod's affinity to other pods")
     note((term.topology_key for term in pod.affinity.anti.required), "the pod's anti-affinity")
     note(refusing_keys(view, pod), "the anti-affinity of pods that run")

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from ..objects import Pod
 from ..view import ClusterView
-from . import scoring
+from . import looks, scoring
 from .assumed import Infos
-from .inter_pod_affinity import Selection, merged
 from .node_info import NodeInfo
 from .placement import NodePlacement
 from .places import Places, Preference, Worth
@@ -34,8 +33,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """By id of a pod: `signatures` say where it may run, `numbers` also where it would rather. `shared`: unallocated claims that several of
-    the pods name; `related`: whether the place of one decides over those of others; `looking`: ids of pods over which it may."""
+    """By id of a pod: `signatures` say where it may run, `numbers` also where it would rather, and what it is to the wishes of the others.
+    `shared`: unallocated claims that several of the pods name; `related`: whether the place of one decides over those of others; `looking`:
+    ids of pods over which it may."""
 
     signatures: Mapping[int, Hashable]
     numbers: Mapping[int, int]
@@ -46,24 +46,18 @@ class Kinds:
 
     @classmethod
     def of(cls, view: ClusterView, pods: Sequence[Pod]) -> Kinds:
-        own, preferences = signatures(view, pods), {id(pod): scoring.preferences(view, pod) for pod in pods}
+        own, wished = signatures(view, pods), looks.wished(view, pods)
+        both = {id(pod): (own[id(pod)], scoring.preferences(view, pod), wished[id(pod)]) for pod in pods}
         numbers: dict[Hashable, int] = {}
         return cls(
             own,
-            {id(pod): numbers.setdefault((own[id(pod)], preferences[id(pod)]), len(numbers)) for pod in pods},
+            {each: numbers.setdefault(what, len(numbers)) for each, what in both.items()},
             shared_claims(view, pods),
             any(map(relates, pods)),
-            frozenset(id(pod) for pod in pods if relates(pod)) | _kept_away(view, pods),
+            frozenset(id(pod) for pod in pods if relates(pod)) | looks.kept_away(view, pods),
             Kept(),
         )
 
     def of_pod(self, pod: Pod) -> int:
         """Pods with equal answers can stand in for each other."""
         return self.numbers[id(pod)]
-
-
-def _kept_away(view: ClusterView, pods: Sequence[Pod]) -> frozenset[int]:
-    """Ids of pods that another one of these doesn't want near itself."""
-    terms = {(pod.namespace, term): pod for pod in pods for term in pod.affinity.anti.required}
-    selections = [Selection(view, merged(term, pod), namespace) for (namespace, term), pod in terms.items()]
-    return frozenset(id(pod) for pod in pods if any(one.means(pod.namespace, pod.metadata.labels) for one in selections))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Literal
 
@@ -55,9 +56,8 @@ class Places:
 
     def copy(self, assumed: Assumed, order: Callable[[str], int]) -> Places:
         """The same, to go on from in another play."""
-        other = Places.__new__(Places)
-        other._pod, other.placement, other._nodes, other._prefer = self._pod, self.placement, self._nodes, self._prefer
-        other._assumed, other._order, other._worth, other._merged = assumed, order, self._worth, None
+        other = copy(self)
+        other._assumed, other._order, other._merged = assumed, order, None
         other.entries, other.stale, other._scores = dict(self.entries), set(self.stale), dict(self._scores)
         other._errors, other._unknown = set(self._errors), set(self._unknown)
         other._by_score = {score: dict(names) for score, names in self._by_score.items()}

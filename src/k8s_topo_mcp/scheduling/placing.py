@@ -14,6 +14,7 @@ from ..dra.outcome import Allocated, Unallocatable
 from ..objects import Node, Pod, ResourceClaim
 from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import claims_of
+from . import node_ports
 from .assumed import Assumed
 from .dynamic_resources import inventory
 from .kinds_of_pods import Kinds, State
@@ -125,8 +126,9 @@ class Placing:
         return begun.copy(self._assumed, self._order)
 
     def _judge(self, pod: Pod, nodes: Sequence[Node]) -> Mapping[str, NodePlacement]:
-        """The pod on these nodes now. As long as nothing but the node itself decides, that is known of each state that it was in before."""
-        if self.everywhere or self.view is not self.start:
+        """The pod on these nodes now. As long as nothing but the node itself decides, that is known of each state that it was in before. A
+        state is one of kinds of pods: of a port that is taken it is told by which pod, so there it isn't kept."""
+        if self.everywhere or self.view is not self.start or node_ports.host_ports(pod):
             return place(self.view, self.current(pod), tuple(nodes), self._assumed).nodes
         kept, found = self.kinds.kept.judged, dict[str, NodePlacement]()
         states = {node.name: self._state(pod, node) for node in nodes}

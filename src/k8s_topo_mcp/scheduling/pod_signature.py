@@ -7,16 +7,14 @@ Labels count where somebody's affinity or spread looks at them, names and namesp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from ..objects import Pod, ResourceClaim
-from ..objects.label_selector import LabelSelector
 from ..view import ClusterView, derived
 from ..view.indices import claims_of
-from . import inter_pod_affinity, node_ports, pod_topology_spread
+from . import inter_pod_affinity, looks, node_ports, pod_topology_spread
 from .extended_resources import is_extended
 from .node_info import effective_requests
-from .scoring import pod_topology_spread as soft_spread
 from .skip import Skip
 
 
@@ -32,42 +30,16 @@ def signature(view: ClusterView, pod: Pod) -> Hashable:
 
 def signatures(view: ClusterView, pods: Sequence[Pod]) -> Mapping[int, Hashable]:
     """id of a pod -> signature, among pods that are placed one after another: then also what one of them may change for the others counts,
-    which of their terms and spreads mean it, and which unallocated claims it shares with others."""
-    looks = _looks(view, pods)
+    which of their required terms and spreads mean it, and which unallocated claims it shares with others. What they would rather forbids no
+    node and doesn't count."""
+    meant = looks.required(view, pods)
     shared = shared_claims(view, pods)
 
     def among(pod: Pod) -> Hashable:
         own = [entry.claim.key if entry.claim is not None and entry.claim.key in shared else None for entry in claims_of(view, pod)]
-        return signature(view, pod), tuple([means(pod) for means in looks]), tuple(own)
+        return signature(view, pod), meant[id(pod)], tuple(own)
 
     return {id(pod): among(pod) for pod in pods}
-
-
-def _looks(view: ClusterView, pods: Sequence[Pod]) -> list[Callable[[Pod], bool]]:
-    """Each way in which one of the pods looks at others, be it that it has to, or would rather: whether it means a pod."""
-    found: dict[Hashable, Callable[[Pod], bool]] = {}
-    for pod in pods:
-        affinity = pod.affinity
-        terms = (*affinity.pod.required, *affinity.anti.required)
-        terms += tuple(entry.term for entry in (*affinity.pod.preferred, *affinity.anti.preferred))
-        for term in terms:
-            term = inter_pod_affinity.merged(term, pod)
-            found.setdefault((pod.namespace, term), _by_term(inter_pod_affinity.Selection(view, term, pod.namespace)))
-        selectors = [pod_topology_spread.merged(entry, pod) for entry in pod.topology_spread]
-        soft = soft_spread.prepare(view, pod)
-        selectors += () if isinstance(soft, Skip) else [selector for _, selector in soft.constraints]
-        for selector in selectors:
-            if selector is not None:
-                found.setdefault((pod.namespace, selector), _by_selector(selector, pod.namespace))
-    return list(found.values())
-
-
-def _by_term(selection: inter_pod_affinity.Selection) -> Callable[[Pod], bool]:
-    return lambda pod: selection.means(pod.namespace, pod.metadata.labels)
-
-
-def _by_selector(selector: LabelSelector, namespace: str) -> Callable[[Pod], bool]:
-    return lambda pod: pod.namespace == namespace and selector.matches(pod.metadata.labels)
 
 
 def shared_claims(view: ClusterView, pods: Sequence[Pod]) -> frozenset[tuple[str, str]]:
@@ -80,7 +52,7 @@ def shared_claims(view: ClusterView, pods: Sequence[Pod]) -> frozenset[tuple[str
 
 def relates(pod: Pod) -> bool:
     """Whether the place of this pod decides over the places of others, or theirs over its own: then no node can be judged by itself."""
-    return bool(pod.topology_spread or pod.volumes or pod.affinity.pod.required or pod.affinity.anti.required)
+    return bool(pod_topology_spread.required(pod) or pod.volumes or pod.affinity.pod.required or pod.affinity.anti.required)
 
 
 def _own(pod: Pod) -> Hashable:
@@ -113,7 +85,7 @@ def _own(pod: Pod) -> Hashable:
 def _among_pods(view: ClusterView, pod: Pod) -> Hashable:
     """What rules between pods make of it: its own look at namespaces and labels, those of others at its labels."""
     labels = (pod.namespace, frozenset(pod.metadata.labels.items()))
-    rules = (pod.topology_spread, pod.affinity.pod.required, pod.affinity.anti.required)
+    rules = (pod_topology_spread.required(pod), pod.affinity.pod.required, pod.affinity.anti.required)
 
     def refused() -> Hashable:
         found = inter_pod_affinity.prepare(view, pod)

@@ -38,8 +38,13 @@ class Spread:
     own: int
 
 
+def required(pod: Pod) -> tuple[TopologySpreadConstraint, ...]:
+    """The constraints that keep the pod from nodes."""
+    return tuple([entry for entry in pod.topology_spread if entry.when_unsatisfiable == "DoNotSchedule"])
+
+
 def prepare(view: ClusterView, pod: Pod) -> tuple[Spread, ...] | Skip:
-    constraints = [entry for entry in pod.topology_spread if entry.when_unsatisfiable == "DoNotSchedule"]
+    constraints = required(pod)
     if not constraints:
         return SKIP
     comparison = view.release.enabled("TaintTolerationComparisonOperators")

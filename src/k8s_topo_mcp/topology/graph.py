@@ -42,12 +42,11 @@ A link that nobody publishes (NVLink between devices: `links` of the node says s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from k8s_topo_mcp.objects.node import Node
 from k8s_topo_mcp.objects.pod import Pod
-from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view import ClusterView, derived
 
 from .composition import Composition, filled
 from .hardware import hardware
@@ -101,16 +100,8 @@ def cluster_graph(view: ClusterView, partitions: Partitions = "held") -> nx.DiGr
     return view.memo(("topology.graph", partitions), lambda: _of_cluster(view, partitions))
 
 
-@dataclass(slots=True)
-class _Kept:
-    """Of the last graph what the next one starts from: what its nodes add, each with the shape that it was made for."""
-
-    composition: Composition = field(default_factory=Composition)
-    portions: Mapping[NodeHardware, tuple[str, Portion]] = field(default_factory=dict[NodeHardware, tuple[str, Portion]])
-
-
-def _nothing_kept(_: tuple[Node, ...]) -> dict[Partitions, _Kept]:
-    return {"held": _Kept(), "all": _Kept()}
+def _nothing_kept(_: tuple[Node, ...]) -> dict[Partitions, Composition]:
+    return {"held": Composition(), "all": Composition()}
 
 
 def _of_cluster(view: ClusterView, partitions: Partitions) -> nx.DiGraph[str]:
@@ -118,20 +109,22 @@ def _of_cluster(view: ClusterView, partitions: Partitions) -> nx.DiGraph[str]:
 
     facts = hardware(view)
     shape_of = view.memo("topology.shapes", lambda: shapes(facts.nodes))
-    kept = view.carried(Node, _nothing_kept)[partitions]
-    known = kept.portions
-    own: dict[NodeHardware, tuple[str, Portion]] = {}
-    for node in facts.nodes:
-        shape = shape_of[node.name].name
-        last = known.get(node)
-        own[node] = last if last is not None and last[0] == shape else (shape, node_portion(node, shape, partitions))
-    kept.portions = own
     portions = _places(facts.nodes)
-    portions += [portion for _, portion in own.values()]
+    portions += [_portion_of(node, shape_of[node.name].name, partitions) for node in facts.nodes]
     portions += [unbound_portion(facts.unbound, partitions)] if facts.unbound else []
     portions += concerned_portions(view)
     portions += waiting_portions(view)
-    return graph_of(kept.composition.of(portions))
+    return graph_of(view.carried(Node, _nothing_kept)[partitions].of(portions))
+
+
+def _portion_of(node: NodeHardware, shape: str, partitions: Partitions) -> Portion:
+    """What a node adds, made once for as long as its facts and the name of its shape are these."""
+    known: dict[str, Portion] = derived(node, ("topology.portion", partitions), dict[str, Portion])
+    found = known.get(shape)
+    if found is None:
+        known.clear()
+        found = known[shape] = node_portion(node, shape, partitions)
+    return found
 
 
 LEFT_OUT = ("pool", "driver", "role", "memory")

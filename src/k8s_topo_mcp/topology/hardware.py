@@ -18,7 +18,7 @@ from k8s_topo_mcp.dra.inventory import Inventory, PoolKey
 from k8s_topo_mcp.dra.pools import Pool, gather_pools
 from k8s_topo_mcp.dra.problem import TargetNode
 from k8s_topo_mcp.dra.variants import variant
-from k8s_topo_mcp.objects.node import Node
+from k8s_topo_mcp.objects.node import INSTANCE_TYPE, OLD_INSTANCE_TYPE, Node
 from k8s_topo_mcp.objects.pod import Pod
 from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.objects.resource_slice import ResourceSlice
@@ -39,9 +39,6 @@ from .spots import Spots
 from .states import Rules, placed_devices
 
 __all__ = ["STATES", "Hardware", "NodeHardware", "PlacedDevice", "State", "Unbound", "hardware"]
-
-
-MODEL, OLD_MODEL = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"
 
 
 def hardware(view: ClusterView) -> Hardware:
@@ -221,7 +218,7 @@ class _Survey:
         return NodeHardware(
             name=name,
             node=node,
-            model=labels.get(MODEL) or labels.get(OLD_MODEL) or "",
+            model=labels.get(INSTANCE_TYPE) or labels.get(OLD_INSTANCE_TYPE) or "",
             where=self.places.of(labels, slices),
             groups=groups(labels),
             devices=tuple(ordered),

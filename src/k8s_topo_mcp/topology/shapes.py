@@ -50,7 +50,7 @@ def shapes(nodes: Iterable[NodeHardware]) -> Mapping[str, Shape]:
     """The shape of every node, by the node's name."""
     groups: dict[tuple[str, Layout], list[NodeHardware]] = {}
     for node in nodes:
-        groups.setdefault((node.model or base_name(node), node.layout), []).append(node)
+        groups.setdefault((base_name(node), node.layout), []).append(node)
     variants = Counter(base for base, _ in groups)
     found: dict[str, Shape] = {}
     for (base, layout), members in groups.items():

@@ -37,15 +37,7 @@ def placed_devices(pool: Pool, slices: Iterable[ResourceSlice], held: Held, rule
     """The devices of a pool in these slices; a part is with its whole."""
     found = [seated for entry in slices for seated in zip(entry.devices, rules.spots.of(entry), strict=True)]
     if not (pool.counter_sets or any([spot.part or device.consumes_counters for device, spot in found])):  # noqa: C419 a list is faster
-        free: State = "free" if pool.usable else "unusable"
-        placed: list[PlacedDevice] = []
-        for device, spot in found:
-            holds = held.get(device.name, ())
-            if device.taints:
-                placed.append(_placed((device, spot), pool, holds, rules))
-            else:
-                placed.append(PlacedDevice(device, spot, pool, _held(device, holds) if holds else free, holds, (), ()))
-        return placed
+        return [_placed(seated, pool, held.get(seated[0].name, ()), rules) for seated in found]
     whole_of = parents(found)
     counters = None
     if pool.counter_sets:

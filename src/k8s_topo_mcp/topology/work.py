@@ -111,11 +111,8 @@ def concerned_portions(view: ClusterView) -> tuple[Portion, ...]:
 
 
 def _controller(pod: Pod) -> _Controller:
-    metadata = pod.metadata
-    for owner in metadata.owners:
-        if owner.controller:
-            return (owner.kind, metadata.namespace, owner.name)
-    return ("", metadata.namespace, metadata.name)
+    owner = pod.metadata.controller
+    return ("", pod.namespace, pod.name) if owner is None else (owner.kind, pod.namespace, owner.name)
 
 
 def _concerned_by_controller(pod: Pod) -> Iterable[_Controller]:

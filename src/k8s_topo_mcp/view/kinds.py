@@ -201,35 +201,28 @@ class Kind:
     def _index(self, pairs: Pairs) -> _Index:
         found = self._indices.get(pairs)
         if found is None:
-            found = (self._plain(pairs) or self._built(pairs)) if self._base is None else self._patched(pairs, self._base._index(pairs))
+            found = self._built(pairs) if self._base is None else self._patched(pairs, self._base._index(pairs))
             self._indices[pairs] = found
         return found
 
-    def _plain(self, pairs: Pairs) -> _Index | None:
-        """An index in which each object is its own value, once under each entry, so that one table serves for both; None for another."""
-        items: dict[Any, list[ApiObject]] = {}
+    def _built(self, pairs: Pairs) -> _Index:
+        """One table serves for both as long as each object is its own value, once under each entry: most indices are like this."""
+        items: dict[Any, list[Any]] = {}
+        values = items
         for item in self.ordered:
             for entry, value in pairs(item):
                 under = items.get(entry)
-                if value is not item or (under is not None and under[-1] is item):
-                    return None
                 if under is None:
-                    items[entry] = [item]
-                else:
+                    under = items[entry] = []
+                again = bool(under) and under[-1] is item
+                if values is items and (again or value is not item):
+                    values = {known: list(found) for known, found in items.items()}
+                if not again:
                     under.append(item)
+                if values is not items:
+                    values.setdefault(entry, []).append(value)
         found = {entry: tuple(under) for entry, under in items.items()}
-        return _Index(found, found)
-
-    def _built(self, pairs: Pairs) -> _Index:
-        items: dict[Any, list[ApiObject]] = {}
-        values: dict[Any, list[Any]] = {}
-        for item in self.ordered:
-            for entry, value in pairs(item):
-                under = items.setdefault(entry, [])
-                if not under or under[-1] is not item:
-                    under.append(item)
-                values.setdefault(entry, []).append(value)
-        return _Index({entry: tuple(found) for entry, found in items.items()}, {entry: tuple(found) for entry, found in values.items()})
+        return _Index(found, found if values is items else {entry: tuple(own) for entry, own in values.items()})
 
     def _patched(self, pairs: Pairs, index: _Index) -> _Index:
         touched: dict[Any, _Entry] = {}
