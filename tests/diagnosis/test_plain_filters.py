@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from k8s_topo_mcp.findings import Finding
 
 from .clusters import (
@@ -304,6 +306,21 @@ def test_nodes_without_devices_that_nothing_closes_do_not_hide_what_closes_those
     assert code(report) == "UNTOLERATED_TAINT"
     assert helping(report) == {"toleration for node taint team=b:NoSchedule": ("n1",)}
     assert "what the claims ask for is on 1 node (n1), closed by the blocker; 1 node that passes" in answered(view)
+
+
+NOT_A100 = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "model", "operator": "NotIn", "values": ["a100"]}]}]}
+BY_AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A100}}}
+
+
+@pytest.mark.parametrize("asked", [{"nodeSelector": {"model": "h100"}}, BY_AFFINITY])
+def test_nodes_that_the_pod_leaves_out_itself_are_not_to_blame_for_devices_that_the_others_lack(asked: Item) -> None:
+    nodes = (node("h1", labels={"model": "h100"}), node("n1", labels={"model": "a100"}))
+    assert code(explained(cluster(*nodes, *DEVICES, *asking(**asked)))) == "NO_DEVICES"
+
+
+def test_a_node_that_is_left_out_and_tainted_is_left_out() -> None:
+    nodes = (node("h1", labels={"model": "h100"}), node("n1", taints=[TAINT]))
+    assert code(explained(cluster(*nodes, *DEVICES, *asking(nodeSelector={"model": "h100"})))) == "NO_DEVICES"
 
 
 def test_behind_what_closes_the_nodes_with_devices_it_is_told_that_these_are_held() -> None:
