@@ -55,5 +55,13 @@ def test_a_resource_that_slices_could_serve_is_named_by_the_class_of_its_domain(
     assert helping(report) == {NAMED: ("n1",)}
 
 
+def test_a_class_of_other_devices_of_the_domain_is_not_given_the_name() -> None:
+    driver = "compute-domain.example.com"
+    channels = device_class("compute-domain-channel.example.com", f"device.driver == '{driver}'")
+    report = explained(cluster(node("n1"), channels, pool(gpus(4), driver=driver), pod("p", requests={DRIVERS_OWN: "1"})))
+    assert code(report) == "RESOURCE_TOO_LARGE"
+    assert report.remedies == ()
+
+
 def test_a_class_that_names_a_resource_serves_only_as_many_as_there_are() -> None:
     assert NAMED in vain(explained(cluster(*SERVED, pod("p", requests={DRIVERS_OWN: "3"}))))

@@ -67,15 +67,15 @@ def healthy_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
 
 
 def mapping_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
-    """A class of devices of the resource's domain names it, where none does: then slices serve what device plugins did."""
+    """A class of devices of the resource's domain, called about as the resource, names it, where none does: then slices serve what device
+    plugins did. A class of another name is of other devices, such as the channels of a domain of GPUs."""
     resource = found.text("resource")
     domain, slash, name = resource.partition("/")
     classes = view.all(DeviceClass)
     if not slash or any(entry.extended_resource_name == resource for entry in classes):
         return
     own = [entry for entry in classes if entry.extended_resource_name is None and domain in map(domain_of, drivers_named(entry))]
-    meant = [entry for entry in own if alike(name, entry.name)] or own
-    for entry in meant[:CLASSES_TRIED]:
+    for entry in [entry for entry in own if alike(name, entry.name)][:CLASSES_TRIED]:
         edits = (Replace(replace(entry, extended_resource_name=resource)),)
         how = f"set spec.extendedResourceName of DeviceClass {entry.name}: devices of its slices then count as {resource}"
         text = f"DeviceClass {entry.name} with extendedResourceName {resource}"
