@@ -49,6 +49,15 @@ def test_what_would_still_block_behind_a_taint_is_told_and_the_toleration_then_d
     assert "toleration for node taint team=b:NoSchedule" in vain(report)
 
 
+def test_what_would_still_block_is_told_in_the_order_in_which_nodes_show_it() -> None:
+    port = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "4"}}, "ports": [{"containerPort": 80, "hostPort": 80}]}]}
+    nodes = [node(name, taints=[TAINT]) for name in ("n1", "n2", "n3")]
+    servers = [pod(f"server-{name}", on=name, containers=[{**port["containers"][0], "resources": {}}]) for name in ("n1", "n3")]
+    report = explained(cluster(*nodes, *servers, pod("busy", on="n2", requests={"cpu": "8"}), pod("p", **port)))
+    assert code(report) == "UNTOLERATED_TAINT"
+    assert [found.code for found in report.behind] == ["HOST_PORT_TAKEN", "INSUFFICIENT_RESOURCE"]
+
+
 def test_a_node_selector_that_no_node_has_is_opened_by_leaving_it_out() -> None:
     report = explained(cluster(node("n1"), *DEVICES, *asking(request(), nodeSelector={"zone": "a"})))
     assert code(report) == "NODE_AFFINITY_MISMATCH"

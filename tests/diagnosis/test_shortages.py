@@ -77,6 +77,14 @@ def test_behind_a_selector_that_no_device_passes_it_is_told_that_all_devices_are
     assert explained(free).behind == ()
 
 
+def test_behind_a_selector_of_a_request_for_all_devices_others_that_it_leaves_out_do_not_count() -> None:
+    holder = (held("full", ["gpu-0"], pod="a"), pod("a", ("full",), on="n1"))
+    asked = asking(request("r", None, f'device.attributes["{DRIVER}"].model == "B200"'))
+    report = explained(cluster(node(), device_class(), pool(gpus(2, model=lambda n: ["H100", "H200"][n])), *holder, *asked))
+    assert code(report) == "SELECTOR_NO_MATCH"
+    assert report.behind == ()
+
+
 def test_behind_a_constraint_that_cannot_hold_it_is_told_what_else_is_short() -> None:
     devices = pool(gpus(4, STD__numaNode=lambda number: number))
     holder = (held("most", ["gpu-0", "gpu-1", "gpu-2"], pod="a"), pod("a", ("most",), on="n1"))

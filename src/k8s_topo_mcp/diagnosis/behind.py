@@ -39,7 +39,10 @@ def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | Non
         found = _behind_filters(view, placement, cause)
     else:
         found = _behind_devices(view, placement, cause)
-    return tuple({entry.code: entry for entry in reversed(tuple(found))}.values())[::-1][:MOST]
+    first: dict[str, Finding] = {}
+    for entry in found:
+        first.setdefault(entry.code, entry)
+    return tuple(first.values())[:MOST]
 
 
 def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Finding]:
@@ -90,7 +93,8 @@ def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> It
 
 
 def _lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None:
-    """The problem without the selector or constraint that the cause names; None for other causes."""
+    """The problem without the selector or constraint that the cause names; None for other causes, and for a selector of a request for all
+    devices: without it that asks for others too, which whatever the selector is changed to may not."""
     counted, found = cause.funnel, cause.finding
     if counted is None:
         return None
@@ -99,6 +103,8 @@ def _lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | Non
     match found.code:
         case "SELECTOR_NO_MATCH":
             position, request = locate(claim, counted.name)
+            if request.mode == "All":
+                return None
             index = int(found.text("selector").removeprefix("selectors[").rstrip("]"))
             fewer = replace(request, selectors=(*request.selectors[:index], *request.selectors[index + 1 :]))
             shape = _with(spec.requests[position], request, fewer)
