@@ -7,6 +7,7 @@ import pytest
 from k8s_topo_mcp.findings import Finding
 
 from .clusters import (
+    DRIVER,
     Item,
     answered,
     asking,
@@ -330,6 +331,15 @@ def test_nodes_that_the_pod_leaves_out_itself_are_not_to_blame_for_devices_that_
 def test_a_node_that_is_left_out_and_tainted_is_left_out() -> None:
     nodes = (node("h1", labels={"model": "h100"}), node("n1", taints=[TAINT]))
     assert code(explained(cluster(*nodes, *DEVICES, *asking(nodeSelector={"model": "h100"})))) == "NO_DEVICES"
+
+
+@pytest.mark.parametrize("selectors", [(), (f'device.attributes["{DRIVER}"].model == "x"',)])
+def test_where_closed_nodes_have_devices_none_are_missed_but_on_the_open_ones(selectors: tuple[str, ...]) -> None:
+    asked = {"nodeSelector": {"model": "h100"}} if not selectors else {}
+    nodes = (node("h1", labels={"model": "h100"}), node("n1", taints=[TAINT]))
+    view = cluster(*nodes, *DEVICES, *asking(request("r", 1, *selectors), **asked))
+    assert code(explained(view)) == "NO_DEVICES"
+    assert "no ResourceSlice offers any device on a node that passes every other filter." in answered(view)
 
 
 def test_behind_what_closes_the_nodes_with_devices_it_is_told_that_these_are_held() -> None:
