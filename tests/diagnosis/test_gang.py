@@ -270,6 +270,19 @@ def test_what_closes_the_nodes_with_devices_is_opened_for_all_though_a_plain_nod
     assert list(outcomes(report).values()) == [(2, 2)]
 
 
+def test_of_a_resource_that_nodes_count_the_pods_of_the_nearest_node_are_in_the_way() -> None:
+    """Those of a node that is tainted too aren't, however many they are."""
+    count = {"example.com/gpu": "8"}
+    busy = [pod(f"small-{number}", on="t", requests={"example.com/gpu": "1"}) for number in range(5)]
+    tainted = node("t", allocatable=count, taints=[{"key": "team", "value": "b", "effect": "NoSchedule"}])
+    big = pod("big", on="n1", requests={"example.com/gpu": "6"})
+    gang = [pod_group(2), *(item for number in range(2) for item in member(number, requests={"example.com/gpu": "4"}))]
+    report = explained(cluster(tainted, node("n1", allocatable=count), *busy, big, *gang, gates=ON), "m-0")
+    assert report.verdict == "blocked by holders"
+    assert [(holder.pods, holder.devices) for holder in report.holders] == [(("default/big",), 6)]
+    assert {trial.change.text: trial.fit for trial in report.remedies} == {"pod default/big ends": 2, "1 node more like n1": 2}
+
+
 def test_members_that_must_not_be_near_each_other_need_a_node_each() -> None:
     apart = {
         "podAntiAffinity": {
