@@ -129,11 +129,12 @@ def test_another_class_is_what_was_meant_only_where_the_name_is_misspelt(asked: 
     assert changes == {f"deviceClassName {asked} → {there}": misspelt}
 
 
-@pytest.mark.parametrize("asked", ["nvidia.com", "nic", "dra.net"])
+@pytest.mark.parametrize("asked", ["nvidia.com", "nic", "dra.net", ".", "a."])
 def test_for_a_class_that_does_not_exist_no_other_kind_of_device_is_offered(asked: str) -> None:
     report = explained(cluster(*HERE, *asking(request(of=asked))))
     assert code(report) == "CLASS_MISSING"
     assert helping(report) == {}
+    assert report.behind == ()
 
 
 def test_the_class_of_a_driver_that_publishes_devices_is_created() -> None:

@@ -318,6 +318,13 @@ def test_nodes_without_devices_that_nothing_closes_do_not_hide_what_closes_those
     assert "what the claims ask for is on 1 node (n1), closed by the blocker; 1 node that passes" in answered(view)
 
 
+def test_of_nodes_with_devices_those_that_another_filter_closes_are_counted_apart() -> None:
+    nodes = (node("n1", taints=[TAINT]), node("n2", taints=[TAINT]), node("n3", unschedulable=True), node("plain"))
+    view = cluster(*nodes, *DEVICES, pool(gpus(2), "n2"), pool(gpus(2), "n3"), *asking())
+    assert code(explained(view)) == "UNTOLERATED_TAINT"
+    assert "on 3 nodes (n1, n2, n3), 2 of them closed by the blocker, 1 by another filter; 1 node that passes" in answered(view)
+
+
 NOT_A100 = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "model", "operator": "NotIn", "values": ["a100"]}]}]}
 BY_AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A100}}}
 

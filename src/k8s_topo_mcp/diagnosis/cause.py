@@ -79,7 +79,10 @@ def _closed_cause(placement: Placement, problem: AllocationProblem, cause: Cause
     having = [entry for name, entry in closed.items() if name in names]
     if not having:
         return None
-    return replace(_refusal(having), open_nodes=cause.open_nodes, nodes=cause.nodes, having=tuple(entry.node.name for entry in having))
+    refusal = _refusal(having)
+    alike = sum(entry.plain[0][0].code == refusal.finding.code for entry in having)
+    names_having = tuple(entry.node.name for entry in having)
+    return replace(refusal, open_nodes=cause.open_nodes, nodes=cause.nodes, having=names_having, alike=alike)
 
 
 def _lucky(outcome: Outcome) -> bool:

@@ -48,7 +48,7 @@ def alike(first: str, second: str) -> bool:
 def class_created(view: ClusterView, name: str) -> Iterator[Change]:
     """The class of the driver of that name. Where no such driver publishes anything, only if no device can have been meant: it is known
     then to be in vain."""
-    if "." not in name or not (slices_of_driver(view, name) or _of_no_device(view, name)):
+    if not domain_of(name) or not (slices_of_driver(view, name) or _of_no_device(view, name)):
         return
     expression = f"device.driver == '{name}'"
     made = DeviceClass(Metadata(name=name), (Selector(expression),))

@@ -240,7 +240,8 @@ class Check:
 class Cause:
     """The first blocker with the facts behind it. `open_nodes` are those where only devices decide, out of `nodes`.
 
-    `having`: where a plain filter is the cause although nodes are open, the nodes that have what is asked for, which no open one has.
+    `having`: where a plain filter is the cause although nodes are open, the nodes that have what is asked for, which no open one has;
+    `alike` of them are closed by what closes the node that the finding is about, the others by something else.
     `pool`: the one that gives no devices, where that is the cause. `conflict`: parts of the claims that can't hold together, none of which
     can be left out. `order`: the outcome depends on the order of the requests. `evidence`: what was seen beside it in the cluster.
     """
@@ -264,6 +265,7 @@ class Cause:
     order: bool = False
     evidence: tuple[Evidence, ...] = ()
     having: tuple[str, ...] = ()
+    alike: int = 0
     pool: Pool | None = None
 
 
