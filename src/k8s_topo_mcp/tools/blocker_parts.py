@@ -197,7 +197,7 @@ def _table(groups: Groups) -> str:
 def _look_alike(entry: LookAlike) -> str:
     same = f", equal on {entry.agreeing} of {entry.both} that publish both" if entry.both else ""
     if entry.shared:
-        same = f", on {entry.shared} of them equal to {entry.asked} of a device of another request: two names of one thing"
+        same = f", on {entry.shared} of them with the same values as {entry.asked} of devices of another request"
     return f"{entry.attribute} is published by {entry.published} of {entry.of}{same}"
 
 
