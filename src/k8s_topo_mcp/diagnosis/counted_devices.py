@@ -1,12 +1,13 @@
 """Devices that nodes only count, by a device plugin (nvidia.com/gpu): how many a node has but doesn't offer, and which class would do.
 
 Source: k8s.io/kubernetes pkg/kubelet/cm/devicemanager/manager.go, GetCapacity: a node's capacity has every device of a plugin, its
-allocatable those that the plugin takes for healthy.
+allocatable those that the plugin takes for healthy. When the last plugin of a resource disconnects, all of its devices are unhealthy
+(PluginDisconnected), and after five minutes they no longer count as capacity either: at 0 either may be so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..findings import Finding
@@ -54,10 +55,10 @@ def seen(view: ClusterView, found: Finding) -> tuple[Withheld, ...]:
     )
 
 
-def healthy_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
-    """Such a node with all of its devices healthy."""
-    resource = found.text("resource")
-    for node in withheld(view, found)[:1]:
+def healthy_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> Iterator[Change]:
+    """Such a node with all of its devices healthy: one of `nodes`, if any of these is one."""
+    resource, names = found.text("resource"), {node.name for node in nodes}
+    for node in sorted(withheld(view, found), key=lambda node: node.name not in names)[:1]:
         whole = node.capacity[resource]
         edits = (Replace(replace(node, allocatable={**node.allocatable, resource: whole})),)
         how = f"repair the devices of {node.name}, or restart its device plugin: the kubelet then offers them by itself"

@@ -48,7 +48,7 @@ def plain_changes(view: ClusterView, pod: Pod, found: Finding, nodes: Sequence[N
             for value in dict.fromkeys((found.text("free"), found.text("allocatable"))):
                 yield from resource_changes(pod, found.text("resource"), value)
             yield from ending_changes(view, found, nodes)
-            yield from healthy_changes(view, found)
+            yield from healthy_changes(view, found, nodes)
             yield from mapping_changes(view, found)
         case "HOST_PORT_TAKEN":
             yield from _port_changes(view, pod, found, nodes)
