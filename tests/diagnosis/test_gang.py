@@ -71,7 +71,7 @@ def test_every_member_of_the_recorded_gang_has_the_same_answer(recorded: Cluster
     assert len({report.cause for report in reports}) == len({report.remedies for report in reports}) == 1
     assert values(reports[0]) == {"min_count": 16, "fit": 12, "untried": 3, "member": "llama-12", "because": "DEVICES_IN_USE"}
     assert reports[0].verdict == "blocked by holders"
-    assert [holder.claim.name for holder in reports[0].holders] == ["eval"]
+    assert [holder.about.name for holder in reports[0].holders] == ["eval"]
 
 
 def test_the_text_of_every_member_is_predicted_word_for_word(recorded: ClusterView) -> None:

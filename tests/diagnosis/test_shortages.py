@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from k8s_topo_mcp.diagnosis.report import Report
 
 from .clusters import (
@@ -137,7 +139,7 @@ def test_devices_that_others_hold_are_named_with_their_holders_and_releasing_eac
     items = (*TWO, *both(), held("a", ["gpu-0", "gpu-1"], "n1", "q"), pod("q", ("a",), on="n1"), held("b", ["gpu-0"], "n2"))
     report = explained(cluster(*items, *asking(request("r", 4))))
     assert report.verdict == "blocked by holders"
-    assert [(holder.claim.name, holder.devices, holder.alive) for holder in report.holders] == [("b", 1, False), ("a", 2, True)]
+    assert [(holder.about.name, holder.devices, holder.alive) for holder in report.holders] == [("b", 1, False), ("a", 2, True)]
     assert helping(report) == {
         "count 4 → 3": ("n2",),
         "releasing claim default/b (its pods are gone)": ("n2",),
@@ -243,17 +245,27 @@ def test_more_slices_than_they_say_contradict_each_other() -> None:
     assert value(report, "reason") == "there are 2 slices of generation 1; 2 of them say 1"
 
 
-def test_what_keeps_a_claim_without_being_a_pod_is_named_and_no_pod_is_to_end() -> None:
+@pytest.mark.parametrize("ended", [(), ("default/a",)])
+def test_what_keeps_a_claim_without_being_a_pod_is_named_and_no_pod_is_to_end(ended: tuple[str, ...]) -> None:
     full = held("full", ["gpu-0", "gpu-1"], pod="a")
     full["status"]["reservedFor"].append({"apiGroup": "batch.example.com", "resource": "runs", "name": "nightly", "uid": "u"})
-    view = cluster(*ONE, pool(gpus(2)), full, *asking())
+    there = [pod("a", ("full",), on="n1", status={"phase": "Succeeded"})] if ended else []
+    view = cluster(*ONE, pool(gpus(2)), full, *there, *asking())
     report = explained(view)
     assert code(report) == "DEVICES_IN_USE"
-    assert [(holder.pods, holder.others) for holder in report.holders] == [((), ("runs.batch.example.com nightly",))]
+    assert [(holder.pods, holder.others) for holder in report.holders] == [(ended, ("runs.batch.example.com nightly",))]
     change = report.remedies[0].change
     assert change.text == "releasing claim default/full (reserved for runs.batch.example.com nightly, no pod of it lives)"
     assert change.apply.startswith("status.reservedFor still has runs.batch.example.com nightly")
-    assert "reserved for runs.batch.example.com nightly, which is no pod" in answered(view)
+    assert "held by    claim default/full (2 devices, reserved for runs.batch.example.com nightly, which is no pod" in answered(view)
+
+
+def test_of_the_pods_of_a_claim_one_that_lives_is_named() -> None:
+    full = held("full", ["gpu-0", "gpu-1"], pod="a")
+    full["status"]["reservedFor"].append({"resource": "pods", "name": "b", "uid": "uid-b"})
+    users = (pod("a", ("full",), on="n1", status={"phase": "Succeeded"}), pod("b", ("full",), on="n1"))
+    report = explained(cluster(*ONE, pool(gpus(2)), full, *users, *asking()))
+    assert "releasing claim default/full (pod default/b)" in helping(report)
 
 
 def test_the_smallest_holder_that_frees_enough_by_itself_is_released_first() -> None:

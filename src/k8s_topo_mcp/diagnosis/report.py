@@ -164,15 +164,17 @@ class LookAlike:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A claim that holds devices the pod could use, and whether any pod of it lives; or a pod, of devices that nodes only count.
-    `others`: what it is reserved for that is neither pod nor PodGroup, as "RESOURCE.GROUP NAME"; nobody here knows whether that lives."""
+    """What holds devices that the pod could use: a claim, with its pods, those that live first; or a pod, of devices that nodes only count.
+    `living`: whether any of the pods lives. `others`: what a claim is reserved for that is neither pod nor PodGroup, as "RESOURCE.GROUP
+    NAME"; nobody here knows whether that lives. `alive`: whether a pod lives or something else may."""
 
-    claim: ObjectRef
+    about: ObjectRef
     pods: tuple[str, ...]
     devices: int
     since: float | None
     alive: bool
     others: tuple[str, ...] = ()
+    living: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
