@@ -20,6 +20,9 @@ from .provisioning_requests import of_workload, unmet
 from .quotas import quotas
 from .settings import Settings
 
+DELAYED_TOPOLOGY = "PendingDelayedTopologyRequests"
+"""Kueue, where checks come before places (pkg/workload/admissionchecks.go): quota and checks are there, places aren't."""
+
 
 def held_before(view: ClusterView, pods: Sequence[Pod], settings: Settings | None) -> tuple[Obstacle, ...]:
     """What holds these pods, quota first. `settings` are those of the autoscaler that would serve ProvisioningRequests."""
@@ -63,6 +66,8 @@ def _release(found: Finding) -> str:
             return f"{found.text('queue')}, open"
         case "QUEUE_DEACTIVATED":
             return "spec.active of its Workload"
+        case "QUEUE_NOT_ADMITTED" if found.text("reason") == DELAYED_TOPOLOGY:
+            return "room for its pods in the topology: Kueue has their quota, and looks for the room again"
         case _:
             return f"quota in {found.text('queue')}"
 

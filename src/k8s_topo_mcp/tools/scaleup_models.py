@@ -67,8 +67,8 @@ def _entry(entry: Any) -> Any:
 
 class Asked(Part):
     """The pods: how many, of which group with which minimum, and what one of each kind asks for. `held` before scheduling and therefore not
-    judged; `lifted`: held too, but asked for by name, and judged as if not. `of`: so many there are, of which the first
-    `pods` are judged. `without_devices`: so many aren't judged by an audit."""
+    judged; `lifted`: held too, but asked for by name, and judged as if not; `assigned`: nodes to which Kueue has assigned some. `of`: so
+    many there are, of which the first `pods` are judged. `without_devices`: so many aren't judged by an audit."""
 
     pods: int
     group: str | None = None
@@ -76,6 +76,7 @@ class Asked(Part):
     what: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     lifted: tuple[str, ...] = ()
+    assigned: tuple[str, ...] = ()
     of_manifest: bool | None = None
     of: int | None = None
     without_devices: int | None = None

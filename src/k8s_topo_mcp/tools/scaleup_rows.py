@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from k8s_topo_mcp.diagnosis.cause import find_cause
 from k8s_topo_mcp.diagnosis.scaling import Option
 from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.queueing.topology_assignment import Assigned
 from k8s_topo_mcp.rendering import clean, plural
 from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
 from k8s_topo_mcp.scaleup.audit import in_groups, serving
@@ -29,6 +31,8 @@ from k8s_topo_mcp.tools.names import named
 from k8s_topo_mcp.tools.scaleup_models import Counts, Gap, ObstacleRow, Scaler, WishRow, WouldDo
 from k8s_topo_mcp.view import ClusterView
 
+PLACES = 3
+"""Places that Kueue has assigned that are told."""
 OBSTACLES = 3
 """Obstacles that are told of one group, in order."""
 
@@ -80,6 +84,17 @@ def obstacle(entry: Obstacle | Passed) -> ObstacleRow:
         certainty=entry.certainty,
         removed_by=clean(entry.removed_by, 160) or None,
     )
+
+
+def assigned(found: Iterable[Assigned]) -> tuple[str, ...]:
+    """The nodes that Kueue has assigned, with how many of the pods; most pods first."""
+    places = Counter((entry.workload.full_name, entry.domain, entry.to_come) for entry in found)
+    rows = [
+        f"by Kueue, {plural(count, 'pod')} of Workload {clean(name, 100)} to {clean(domain, 120)}"
+        f"{' once its gate is removed' if to_come else ''}: elsewhere {'it starts' if count == 1 else 'they start'} on no node"
+        for (name, domain, to_come), count in places.most_common(PLACES)
+    ]
+    return (*rows, f"and {plural(len(places) - PLACES, 'place')} more") if len(places) > PLACES else tuple(rows)
 
 
 def requests(view: ClusterView) -> tuple[ObstacleRow, ...]:

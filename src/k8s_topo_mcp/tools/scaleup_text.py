@@ -58,6 +58,7 @@ def text(output: Output) -> str:
         held += f" · {asked.without_devices} ask for no devices, not judged" if asked.without_devices else ""
         what = asked.what if output.verdict != "audit" else ()
         block.row("asked", f"{_who(output)}{f': {what[0]}' if what else ''}{held}", *what[1:])
+    block.row("assigned", *asked.assigned)
     now = output.now
     if now is not None and now.start:
         where = f" on {', '.join(now.nodes)}" if now.nodes else ""
