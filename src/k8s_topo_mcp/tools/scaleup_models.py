@@ -155,13 +155,17 @@ class ObstacleRow(Part):
 
 
 class Scaler(Part):
-    """What an autoscaler would do for these pods with nodes of one group: `obstacles` in the order in which it meets them."""
+    """What an autoscaler would do for these pods with nodes of one group: `obstacles` in the order in which it meets them. `sizes_from`:
+    the event that alone tells of the group; `said`: what the autoscaler itself last said of one of the pods, in an event, which anybody may
+    have written who may write some in the pod's namespace."""
 
     kind: str
     version: str | None = None
     state: str | None = None
     claims: str | None = None
     group: str | None = None
+    sizes_from: str | None = None
+    said: str | None = None
     would_act: Literal["yes", "no", "unknown"] | None = None
     obstacles: tuple[ObstacleRow, ...] = ()
 

@@ -307,4 +307,8 @@ def _scaler(scaler: Scaler) -> list[str]:
     for number, row in enumerate(scaler.obstacles):
         lead = "first obstacle" if number == 0 else "then"
         lines.append(f"{lead}: {row.what}{_sure(row)}{_remedy(row)}")
+    if scaler.sizes_from:
+        lines.append(f"the group is known from {scaler.sizes_from} alone")
+    if scaler.said:
+        lines.append(f"it said {scaler.said}")
     return lines
