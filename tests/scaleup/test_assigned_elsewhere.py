@@ -162,7 +162,9 @@ def test_more_nodes_do_not_start_a_pod_that_will_be_let_go_to_a_full_one() -> No
     assert bound.asked.assigned == (
         "by Kueue, 1 pod of Workload default/w to kubernetes.io/hostname=n1 once its gate is removed: elsewhere it starts on no node",
     )
-    assert "assigned   by Kueue, 1 pod of Workload default/w" in scaleup_text.text(bound)
+    text = scaleup_text.text(bound)
+    assert "That place is Kueue's assignment, which no new node is part of." in text.splitlines()[0]
+    assert "assigned   by Kueue, 1 pod of Workload default/w" in text
 
 
 def test_nobody_is_told_to_take_away_the_selector_that_kueue_would_put_there_again() -> None:

@@ -157,6 +157,13 @@ def test_an_old_size_is_not_taken_for_the_present_one() -> None:
     assert (old.size, old.max_size) == (None, 5)
 
 
+def test_nodes_that_failed_are_not_on_their_way() -> None:
+    failed = said("ScaleUpFailed", "Failed adding 2 nodes to group new due to X; source errors: y", at=JUST_NOW)
+    found = only(cluster(*BUSY, *HERE, grown(), failed), "new")
+    assert found is not None
+    assert (found.size, found.max_size) == (None, 5)
+
+
 def test_a_group_that_a_pod_s_event_says_is_full_is_not_known_to_be() -> None:
     pods = asking()
     triggered = said("TriggeredScaleUp", f"pod triggered scale-up: [{{{GROUP} 4->5 (max: 5)}}]", about=pods[1])
@@ -232,4 +239,6 @@ def test_an_event_that_alone_tells_of_a_group_is_named_in_the_answer() -> None:
     scaler = next(entry for entry in found.autoscalers if entry.group == "Cluster Autoscaler new")
     assert scaler.sizes_from is not None
     assert scaler.sizes_from.endswith("ScaledUpGroup by cluster-autoscaler (declared)")
-    assert "the group is known from Event kube-system/" in scaleup_text.text(found)
+    text = scaleup_text.text(found)
+    assert "the group is known from Event kube-system/" in text
+    assert "2 of group new are on their way (likely)" in text

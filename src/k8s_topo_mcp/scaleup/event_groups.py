@@ -43,8 +43,8 @@ def _sizes(view: ClusterView, name: str) -> Iterator[GroupWord]:
 def _group(view: ClusterView, word: GroupWord, grown: tuple[GroupWord, ...]) -> NodeGroup:
     sizes = next((entry for entry in grown if entry.confidence == word.confidence), None)
     size, most = (None, None) if sizes is None else (sizes.size, sizes.most)
-    if sizes is not None and view.now and view.now - (sizes.event.last or 0.0) > STARTING:
-        size = None  # its nodes are there by now, or it has shrunk since
+    if word.what == "failed" or (sizes is not None and view.now and view.now - (sizes.event.last or 0.0) > STARTING):
+        size = None  # its nodes won't come; or they are there by now, or it has shrunk since
     fact = Fact("name and sizes", f"{_of(word.event.ref)}, {word.event.reason} by {word.event.component}", word.confidence)
     machines = machine_group(view, word.group)
     if machines is not None:

@@ -155,7 +155,9 @@ def _because(output: Output) -> str:
     if entry is None or entry.blocker is None:
         return ""
     where = f"A {entry.on} doesn't take it" if entry.on else _at_once(entry, output) or "The others don't fit"
-    return f" {where}: it wants {entry.blocker.expected}; {entry.blocker.actual}."
+    placed = output.asked.assigned and entry.blocker.code == "NODE_AFFINITY_MISMATCH"
+    kueue = " That place is Kueue's assignment, which no new node is part of." if placed else ""
+    return f" {where}: it wants {entry.blocker.expected}; {entry.blocker.actual}.{kueue}"
 
 
 def _at_once(entry: NotStarting, output: Output) -> str:

@@ -80,7 +80,8 @@ def _nodes(found: Finding) -> tuple[str, str]:
     value = found.text
     match found.code:
         case "NODES_UPCOMING":
-            return "a further node", f"{value('upcoming')} of group {value('group')} are on their way, with room for {value('room')} pods"
+            room = f", with room for {value('room')} pods" if value("room") else ""
+            return "a further node", f"{value('upcoming')} of group {value('group')} are on their way{room}"
         case "NODE_STILL_PUBLISHING":
             return (
                 f"devices of {value('driver')} on node {value('node')}",
