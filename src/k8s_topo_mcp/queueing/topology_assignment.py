@@ -37,14 +37,21 @@ class Assigned:
 
 
 def assigned(view: ClusterView, pod: Pod) -> Assigned | None:
-    """The domain that Kueue has assigned to a pod; None where it has assigned none, or looks for another."""
+    """The domain that Kueue has assigned to a pod; None where it has assigned none, or looks for another. Worked out once for a view."""
+    if not view.count(KueueWorkload):
+        return None
+    return view.memo(("kueue assigned", pod), lambda: _assigned(view, pod))
+
+
+def _assigned(view: ClusterView, pod: Pod) -> Assigned | None:
     found = _of_pod(view, pod)
     if found is None:
         return None
     workload, pod_set, topology = found
     if not _is_gated(pod):
         own = tuple(pod.node_selector.get(key, "") for key in topology.levels)
-        if any(domain.values == own for domain in topology.domains):
+        places = view.memo(("kueue places", workload, pod_set), lambda: frozenset(domain.values for domain in topology.domains))
+        if own in places:
             return Assigned(workload, dict(zip(topology.levels, own, strict=True)), to_come=False)
         return None
     values = view.memo(("kueue domains", workload, pod_set), lambda: _given_out(view, workload, pod_set, topology)).get(pod.key)
@@ -85,7 +92,7 @@ def _pod_set(pod: Pod) -> Iterable[tuple[str, str]]:
 
 def _of_pod(view: ClusterView, pod: Pod) -> tuple[KueueWorkload, str, TopologyAssignment] | None:
     """The pod's Workload with the name and the assignment of its pod set."""
-    if not view.count(KueueWorkload) or not any(True for _ in _pod_set(pod)):
+    if not any(True for _ in _pod_set(pod)):
         return None
     name = pod.metadata.annotations.get(WORKLOAD_ANNOTATION, "")
     workload = (view.get(KueueWorkload, name, pod.namespace) if name else None) or workload_of_pod(view, pod)
