@@ -34,7 +34,7 @@ def on_host(operator: str, *names: str) -> dict[str, Any]:
 
 def verdicts(**asks: Any) -> set[str]:
     """Of the pod on a new node whose host name and zone aren't known, by itself and among many."""
-    labels = {"metadata": {"labels": {"app": "x"}}}
+    labels: dict[str, Any] = {"metadata": {"labels": {"app": "x"}}}
     view = cluster(node("n1", labels={ZONE: "a", HOSTNAME: "n1"}), pod("runs", on="n1", **labels), plain("p", "1", **labels, **asks))
     waits = view.get(Pod, "p", "default")
     assert waits is not None

@@ -116,7 +116,7 @@ def _given_out(
     marked = {
         pod.key: pod for name in dict.fromkeys((pod_set, "")) for pod in index.get((workload.namespace, name), ()) if not pod.is_terminal
     }
-    own = [pod for pod in marked.values() if (found := _of_pod(view, pod)) is not None and found[0] is workload and found[1] == pod_set]
+    own = [pod for pod in marked.values() if (of := _of_pod(view, pod)) is not None and of[0] is workload and of[1] == pod_set]
     taken: dict[tuple[str, ...], int] = {}
     for pod in own:
         if not _is_gated(pod):
