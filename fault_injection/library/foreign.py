@@ -22,6 +22,7 @@ from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.lab.existing import read_kubeconfig
 from fault_injection.lab.kubelets import Kubelets
 
+from .custom_kinds import DEFINITION, defined_by
 from .injection import Injection
 from .places import ForeignPlace
 from .recordings import everything
@@ -88,9 +89,12 @@ def injected(chosen: Entry, connect: Callable[[], Client], seed: int, innocents:
 
 
 def clean(client: Client, run: str | None) -> int:
-    """Delete what carries the label, and what was made for it; how many objects that were."""
+    """Delete what carries the label (of this run, or of any), and what was made for it; how many objects that were.
+
+    A definition of a kind goes last, and only if no object of that kind is left: what others made of it would go with it.
+    """
     selected = f"{LABEL}={run}" if run else LABEL
-    found = everything(client, labelSelector=selected)
+    found = [item for item in everything(client, labelSelector=selected) if _carries(item, run)]
     order = {"Deployment": 0, "StatefulSet": 0, "Job": 0, "DaemonSet": 0, "ReplicaSet": 1, "Pod": 2, "ResourceClaim": 3}
     for item in sorted(found, key=lambda entry: order.get(entry["kind"], 4)):
         client.delete(item, grace=0 if item["kind"] == "Pod" else None)
@@ -102,4 +106,13 @@ def clean(client: Client, run: str | None) -> int:
             and now["kind"] != "Namespace"
         ):
             client.patch(now, {"metadata": {"finalizers": None}})
-    return len(found)
+    definitions = [item for item in client.list(*DEFINITION, labelSelector=selected) if _carries(item, run)]
+    unused = [item for item in definitions if not (client.serves(*defined_by(item)) and client.list(*defined_by(item)))]
+    for item in unused:
+        client.delete(item)
+    return len(found) + len(unused)
+
+
+def _carries(item: Object, run: str | None) -> bool:
+    mark = (item["metadata"].get("labels") or {}).get(LABEL)
+    return mark is not None and run in (None, mark)

@@ -95,7 +95,7 @@ class Injection:
 
     def _create(self, items: Sequence[Object]) -> None:
         """Hardware and what runs first; then, on a quiet cluster, what waits, one after the other."""
-        serve(self.place, items)
+        serve(self.place, items, self.mark)
         later = [item for item in items if _waits(item)]
         first = [item for item in items if not _waits(item)]
         self.world.scene.apply(self, first, workers=WORKERS if len(first) > MANY else 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,14 +82,13 @@ def everything(client: Client, api_version: str = "resource.k8s.io/v1", **parame
         served = next((version for version in (*wanted, *versions.get(group, ())) if client.serves(version, kind)), None)
         if served is not None:
             found += client.list(served, kind, None, **parameters)
-    return found + _autoscaler_status(client)
+    return found + _autoscaler_status(client, parameters)
 
 
-def _autoscaler_status(client: Client) -> list[Object]:
-    """The one ConfigMap that the product reads."""
+def _autoscaler_status(client: Client, parameters: Mapping[str, str]) -> list[Object]:
+    """The one ConfigMap that the product reads, if the parameters select it."""
     namespace, name = STATUS_CONFIG_MAP
-    found = client.find("v1", "ConfigMap", name, namespace)
-    return [] if found is None else [found]
+    return client.list("v1", "ConfigMap", namespace, **{**parameters, "fieldSelector": f"metadata.name={name}"})
 
 
 def path_of(entry: Entry, release: str) -> Path:

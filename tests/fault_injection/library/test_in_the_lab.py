@@ -11,8 +11,10 @@ from collections.abc import Iterator
 import pytest
 
 from fault_injection.lab import Lab, build
+from fault_injection.lab.client import Client
 from fault_injection.lab.errors import LabError
 from fault_injection.library import foreign
+from fault_injection.library.custom_kinds import DEFINITION
 from fault_injection.library.declared import Plane
 from fault_injection.library.injection import NotThere
 from fault_injection.library.recordings import everything
@@ -108,3 +110,19 @@ def test_in_a_cluster_of_others_only_what_was_made_is_removed() -> None:
         assert foreign.clean(client, run) > 5
         after = {item["metadata"]["uid"] for item in everything(client) if item["kind"] not in ("Event", "Lease")}
         assert after == before - {item["metadata"]["uid"] for item in everything(client) if item["kind"] == "Lease"}
+
+
+def test_the_status_of_the_clusters_own_autoscaler_stays_and_a_kind_that_was_taught_goes() -> None:
+    status = {"name": "cluster-autoscaler-status", "namespace": "kube-system"}
+    with Lab("1.37", kubelets=False) as lab:
+        client = lab.client
+        client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": status, "data": {"status": "theirs"}})
+
+        def connect() -> Client:
+            return lab._connect("admin")
+
+        with foreign.injected(entry("claims-that-karpenter-ignores"), connect, 1, 2, kubelets=True) as run:
+            assert {item["metadata"]["labels"][foreign.LABEL] for item in client.list(*DEFINITION)} == {run}
+        assert foreign.clean(client, None) > 5
+        assert client.find("v1", "ConfigMap", status["name"], status["namespace"]) is not None
+        lab.wait("the definitions to be gone", lambda: not client.list(*DEFINITION))

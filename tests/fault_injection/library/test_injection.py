@@ -129,6 +129,7 @@ def test_steps_come_in_the_order_in_which_they_were_said() -> None:
 def test_moments_and_marks_are_put_in_when_an_object_is_made() -> None:
     made, here = world(), Here()
     made.scene.add("v1", "ConfigMap", "c", data={"text": f"time: {made.moment(60)} {made.moment(5, micro=True)}"})
+    made.scene.add("karpenter.sh/v1", "NodePool", "p", namespaced=False, spec={})
     (node,) = made.scene.plain_nodes(1)
     made.role(pod=made.scene.running(node))
     made.finish()
