@@ -118,7 +118,7 @@ def _verify(chosen: list[Entry], wanted: Wanted, jobs: int) -> int:
 
 
 def _tell_result(told: Told) -> None:
-    lines = [*told.failures, *(f"answer: {note}" for note in told.notes)]
+    lines = [*told.failures, *(f"known failure: {note}" for note in told.notes)]
     state = "FAILED" if told.failures else "landed"
     sys.stdout.write(f"{state}  {told.name}  {told.seconds:.1f} s{''.join(f'{chr(10)}    {line}' for line in lines)}\n")
     sys.stdout.flush()

@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--innocents", type=int, default=2, metavar="N", help="innocent nodes; -1 for each seed's own number")
         if name == "verify":
             added.add_argument("--trials", action="store_true", help="carry out what the golden files say of changes, too")
-            added.add_argument("--ask", action="store_true", help="compare explain_pending's answer with the golden file, too")
+            added.add_argument("--ask", action="store_true", help="fail where explain_pending's answer isn't the golden one, too")
         else:
             added.add_argument("--into", type=Path, metavar="DIR", help="write DIR/FAULT.json.gz in place of the repository's own")
         added.set_defaults(run=run)
