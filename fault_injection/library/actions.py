@@ -85,11 +85,7 @@ def verify_all(options: argparse.Namespace) -> int:
 
 def record(options: argparse.Namespace) -> int:
     def keep(of: Entry, recording: Recording) -> None:
-        where = recordings.write(of, of.fault.plane.release, recording, options.into)
-        size = where.stat().st_size
-        if options.into is None and size > recordings.LARGE:
-            where.unlink()
-            raise LabError(f"{size} bytes are too many for the repository; record it with fewer --innocents, or --into DIR")
+        recordings.write(of, of.fault.plane.release, recording, options.into)
 
     return _verify(_chosen(options), Wanted(options.seed, _innocents(options), keep=keep), options.jobs)
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fault_injection.lab.client import Client
+from fault_injection.lab.errors import LabError
 from fault_injection.lab.recording import read_gates
 from k8s_topo_mcp.objects import KINDS
 from k8s_topo_mcp.objects.decoding import parse_time
@@ -96,13 +98,26 @@ def path_of(entry: Entry, release: str) -> Path:
 
 
 def write(entry: Entry, release: str, recording: Recording, into: Path | None = None) -> Path:
-    """Write it into the fault's folder, or as FAULT.json.gz into another; the same content gives the same bytes."""
+    """Write it into the fault's folder, or as FAULT.json.gz into another; the same content gives the same bytes.
+
+    Raises LabError for one that is too large for the repository, and leaves the recording that is there.
+    """
+    packed = _packed(recording.content)
+    if into is None and len(packed) > LARGE:
+        wrong = f"{entry.name}: {len(packed)} bytes are too many for the repository (at most {LARGE})"
+        raise LabError(f"{wrong}; record it with fewer --innocents, or --into DIR")
     target = path_of(entry, release) if into is None else into / f"{entry.name}.json.gz"
     target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-        packed.write(json.dumps(recording.content, separators=(",", ":"), sort_keys=True).encode())
+    target.write_bytes(packed)
     _roles_beside(target).write_text(json.dumps({**recording.told, "roles": dump(recording.roles)}, indent=1) + "\n")
     return target
+
+
+def _packed(content: Object) -> bytes:
+    packed = io.BytesIO()
+    with gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as file:
+        file.write(json.dumps(content, separators=(",", ":"), sort_keys=True).encode())
+    return packed.getvalue()
 
 
 def read(entry: Entry, release: str) -> Recording:

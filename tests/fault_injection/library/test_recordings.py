@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from fault_injection.lab.errors import LabError
 from fault_injection.library import asked, recordings
 from fault_injection.library.known import KNOWN
+from fault_injection.library.recordings import Recording
 from fault_injection.library.shelf import Entry, entries
 
 
@@ -67,3 +71,16 @@ def test_its_symptom_is_in_the_recording(entry: Entry) -> None:
             of = recording.roles[sign.of]
             item = recording.find(of)  # type: ignore[arg-type]
             assert sign.seen(item, lambda of=of, recording=recording: recording.events(of), recording.roles), sign.words()
+
+
+def test_a_recording_that_is_too_large_leaves_the_one_that_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Entry(tmp_path / "a-fault")
+    before = Recording({"items": []}, {}, {"seed": 1})
+    target = recordings.write(found, "1.37", before)
+    monkeypatch.setattr(recordings, "LARGE", target.stat().st_size)
+    large = Recording({"items": [{"name": f"{number:x}"} for number in range(100)]}, {}, {"seed": 2})
+    with pytest.raises(LabError, match=r"a-fault: \d+ bytes are too many for the repository"):
+        recordings.write(found, "1.37", large)
+    assert recordings.read(found, "1.37") == before
+    recordings.write(found, "1.37", large, into=tmp_path / "elsewhere")
+    assert (tmp_path / "elsewhere/a-fault.json.gz").exists()
