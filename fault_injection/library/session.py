@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
+import httpx
+
 from fault_injection.lab.command import parse_gates
 from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.lab.kubelets import now
@@ -36,6 +38,10 @@ QUIET = 0.3
 """Seconds from the symptom to the recording: events are written behind the condition."""
 KEPT = frozenset({"Namespace", "PriorityClass", "ConfigMap"})
 """Kinds of which the control plane has objects of its own; of these only what is new is deleted."""
+
+
+class NotClean(LabError):
+    """Something of a fault is left, or may be: no other can be injected into this cluster."""
 
 
 class Session:
@@ -61,7 +67,7 @@ class Session:
 
     @contextlib.contextmanager
     def injected(self, entry: Entry, seed: int, innocents: int | None = None) -> Iterator[Injection]:
-        """A fault that has landed: its symptom was seen. The cluster is clean again at the end."""
+        """A fault that has landed: its symptom was seen. The cluster is clean again at the end; raises NotClean if it isn't."""
         injection = Injection(entry.world(seed, innocents), self.place)
         try:
             injection.run()
@@ -82,13 +88,19 @@ class Session:
     # --- cleaning -----------------------------------------------------------------------------------------------------------------
 
     def clean(self) -> None:
-        """Delete whatever the control plane doesn't have by itself, and start again what was stopped."""
+        """Delete whatever the control plane doesn't have by itself, and start again what was stopped. Raises NotClean."""
+        try:
+            self._clean()
+        except (LabError, ApiError, httpx.HTTPError) as error:
+            raise NotClean(f"the cluster isn't clean: {error}") from error
+
+    def _clean(self) -> None:
         self.place.restore()
         left: list[Object] = []
         limit = time.monotonic() + CLEAN
         for attempt in itertools.count():
             if time.monotonic() > limit:
-                raise LabError(f"the cluster isn't clean after {CLEAN:.0f} s: {', '.join(_names(left))}")
+                raise LabError(f"after {CLEAN:.0f} s there are still {', '.join(_names(left))}")
             left = [item for item in everything(self.lab.client) if item["metadata"]["uid"] not in self._own]
             if not left:
                 return

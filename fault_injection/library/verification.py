@@ -21,7 +21,7 @@ from .intent import lost
 from .known import KNOWN
 from .recordings import Recording, everything
 from .roles import Named, roles_in
-from .session import Session
+from .session import NotClean, Session
 from .shelf import Entry
 from .signs import Sign
 
@@ -83,19 +83,27 @@ def verify(chosen: Sequence[Entry], wanted: Wanted, jobs: int, tell: Callable[[T
 
 
 def _share(plane: Plane, share: Sequence[Entry], wanted: Wanted) -> Iterator[Told]:
+    """A control plane for all of them, and another one after a fault that left something behind."""
     left = list(share)
-    try:
-        with Session(plane) as session:
-            while left:
-                entry = left.pop(0)
-                yield _one(session, entry, wanted)
-    except (LabError, ApiError) as error:
-        for entry in left:
-            yield Told(entry.name, failures=[f"no control plane: {error}"])
+    while left:
+        told = Told(left[0].name)
+        try:
+            with Session(plane) as session:
+                while left:
+                    entry = left.pop(0)
+                    told = Told(entry.name)
+                    _one(session, entry, wanted, told)
+                    yield told
+        except NotClean:
+            yield told
+        except (LabError, ApiError) as error:
+            for entry in left:
+                yield Told(entry.name, failures=[f"no control plane: {error}"])
+            return
 
 
-def _one(session: Session, entry: Entry, wanted: Wanted) -> Told:
-    told = Told(entry.name)
+def _one(session: Session, entry: Entry, wanted: Wanted, told: Told) -> None:
+    """What came of it goes into `told`. Raises NotClean, told as well."""
     seed = entry.seed if wanted.seed is None else wanted.seed
     began = time.monotonic()
     try:
@@ -110,12 +118,26 @@ def _one(session: Session, entry: Entry, wanted: Wanted) -> Told:
             for trial, helps in [*((trial, True) for trial in entry.golden.fixes), *((trial, False) for trial in entry.golden.not_fixes)]:
                 with session.injected(entry, seed, wanted.innocents) as injection:
                     told.failures += _trial(entry, injection, trial, helps)
+    except NotClean as error:
+        told.failures += _chain(error)
+        raise
     except (LabError, ApiError, BadChange) as error:
         told.failures.append(str(error))
     except Exception as error:  # a scene is code: what it raises is the failure of this fault alone
         told.failures.append(f"{type(error).__name__}: {error}")
-    told.seconds = time.monotonic() - began
-    return told
+    finally:
+        told.seconds = time.monotonic() - began
+
+
+def _chain(error: BaseException) -> list[str]:
+    """The error and what came before it, first things first; what another one quotes is left out."""
+    texts: list[str] = []
+    found: BaseException | None = error
+    while found is not None:
+        if not any(str(found) in text for text in texts):
+            texts.insert(0, str(found))
+        found = found.__context__
+    return texts
 
 
 def _trial(entry: Entry, injection: Injection, trial: Trial, helps: bool) -> list[str]:

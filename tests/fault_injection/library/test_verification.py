@@ -4,23 +4,48 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
+import httpx
 import pytest
 
-from fault_injection.library import recordings
+from fault_injection.library import recordings, verification
+from fault_injection.library.declared import Plane
+from fault_injection.library.injection import NotThere
 from fault_injection.library.known import KNOWN
 from fault_injection.library.recordings import Recording
+from fault_injection.library.session import NotClean
+from fault_injection.library.session import Session as TrueSession
 from fault_injection.library.shelf import Entry, entry
-from fault_injection.library.verification import Wanted, _one
+from fault_injection.library.verification import Told, Wanted, _one, verify
 
 
 class Session:
-    """Each fault lands at once, as it was recorded."""
+    """Each fault lands at once, as it was recorded. What leaves something behind is named."""
+
+    dirty: ClassVar[dict[str, Exception | None]] = {}
+    opened: ClassVar[list[list[str]]] = []
+
+    def __init__(self, plane: Plane | None = None) -> None:
+        self.had: list[str] = []
+        self.opened.append(self.had)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *of: object) -> None:
+        pass
 
     @contextlib.contextmanager
     def injected(self, chosen: Entry, seed: int, innocents: int | None = None) -> Iterator[Entry]:
-        yield chosen
+        self.had.append(chosen.name)
+        try:
+            if (failure := self.dirty.get(chosen.name)) is not None:
+                raise failure
+            yield chosen
+        finally:
+            if chosen.name in self.dirty:
+                raise NotClean("the cluster isn't clean: there is still Pod p")
 
     def record(self, injection: Entry) -> Recording:
         return recordings.read(injection, recordings.recorded(injection)[0])
@@ -33,15 +58,51 @@ def other(name: str, **golden: Any) -> Entry:
     return found
 
 
+def asked(chosen: Entry) -> Told:
+    told = Told(chosen.name)
+    _one(Session(), chosen, Wanted(ask=True), told)  # type: ignore[arg-type]
+    return told
+
+
 def test_a_wrong_answer_fails() -> None:
-    told = _one(Session(), other("slice-without-devices", verdict="not pending"), Wanted(ask=True))  # type: ignore[arg-type]
+    told = asked(other("slice-without-devices", verdict="not pending"))
     assert told.failures == ["verdict 'blocked', golden 'not pending'"]
     assert told.notes == []
-    assert _one(Session(), entry("slice-without-devices"), Wanted(ask=True)).failures == []  # type: ignore[arg-type]
+    assert asked(entry("slice-without-devices")).failures == []
 
 
 def test_a_wrong_answer_that_is_known_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(KNOWN, "slice-without-devices", "for this test")
-    told = _one(Session(), other("slice-without-devices", verdict="not pending"), Wanted(ask=True))  # type: ignore[arg-type]
+    told = asked(other("slice-without-devices", verdict="not pending"))
     assert told.failures == []
     assert told.notes == ["verdict 'blocked', golden 'not pending'"]
+
+
+@pytest.mark.parametrize("failure", [None, NotThere("not seen")])
+def test_after_a_fault_that_left_something_the_next_gets_another_control_plane(
+    failure: Exception | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verification, "Session", Session)
+    monkeypatch.setattr(Session, "dirty", {"numa-node-of-four": failure})
+    monkeypatch.setattr(Session, "opened", [])
+    chosen = [entry(name) for name in ("slice-without-devices", "numa-node-of-four", "seven-shares-run", "template-was-deleted")]
+    results = verify(chosen, Wanted(), 1, lambda told: None)
+    assert Session.opened == [["slice-without-devices", "numa-node-of-four"], ["seven-shares-run", "template-was-deleted"]]
+    before = [str(failure)] if failure else []
+    assert [(told.name, told.failures) for told in results] == [
+        ("slice-without-devices", []),
+        ("numa-node-of-four", [*before, "the cluster isn't clean: there is still Pod p"]),
+        ("seven-shares-run", []),
+        ("template-was-deleted", []),
+    ]
+
+
+def test_a_cluster_that_cannot_be_reached_any_more_is_not_clean() -> None:
+    class Away:
+        def restore(self) -> None:
+            raise httpx.ConnectError("connection refused")
+
+    session = TrueSession(Plane())
+    session.place = Away()  # type: ignore[assignment]
+    with pytest.raises(NotClean, match="the cluster isn't clean: connection refused"):
+        session.clean()
