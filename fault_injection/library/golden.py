@@ -53,7 +53,8 @@ class Change(Part):
 class Trial(Part):
     """Changes together, and what came of them. `where`: only a lab can tell, because controllers have to act first.
 
-    `then`: what shows that it helped, in place of the pod's being bound; a change that doesn't help must not show it within `seconds`.
+    `then`: what shows that it helped, in place of the pod's being bound; a change that doesn't help must not show it. How long either is
+    waited for, `verification` says (HELPS, DOESNT).
     """
 
     say: str

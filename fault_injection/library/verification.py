@@ -25,10 +25,13 @@ from .session import NotClean, Session
 from .shelf import Entry
 from .signs import Sign
 
-HELPS = 30.0
-"""Seconds in which a fix must let the pod bind: a refused pod waits up to 10 s for its next attempt."""
-DOESNT = 4.0
-"""Seconds after which a change counts as one that didn't help."""
+BACKOFF = 10.0
+"""Seconds that a refused pod waits at most for its next attempt (kube-scheduler's podMaxBackoffSeconds)."""
+HELPS = 3 * BACKOFF
+"""Seconds in which a fix must let the pod bind."""
+DOESNT = BACKOFF + 1
+"""Seconds after which a change counts as one that didn't help: the backoff, and the second after which its queue is looked through.
+The pod could be made again in place of waiting, but then what is shown would be of another pod than the one that the change leaves."""
 
 
 @dataclass(slots=True)

@@ -11,13 +11,14 @@ import pytest
 
 from fault_injection.library import recordings, verification
 from fault_injection.library.declared import Plane
+from fault_injection.library.golden import Change, Trial
 from fault_injection.library.injection import NotThere
 from fault_injection.library.known import KNOWN
 from fault_injection.library.recordings import Recording
 from fault_injection.library.session import NotClean
 from fault_injection.library.session import Session as TrueSession
 from fault_injection.library.shelf import Entry, entry
-from fault_injection.library.verification import Told, Wanted, _one, verify
+from fault_injection.library.verification import Told, Wanted, _one, _trial, verify
 
 
 class Session:
@@ -95,6 +96,35 @@ def test_after_a_fault_that_left_something_the_next_gets_another_control_plane(
         ("seven-shares-run", []),
         ("template-was-deleted", []),
     ]
+
+
+@pytest.mark.parametrize(("after", "said"), [(10.5, ["'it is labelled' helps after all"]), (None, [])])
+def test_a_change_that_helps_at_the_end_of_the_longest_backoff_is_one_that_helps(
+    after: float | None, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Clock:
+        now = 0.0
+
+        def monotonic(self) -> float:
+            return self.now
+
+        def sleep(self, seconds: float) -> None:
+            self.now += seconds
+
+    class Waiting:
+        place = None
+
+        def roles(self) -> dict[str, str]:
+            return {}
+
+        def shows(self, sign: object) -> bool:
+            return after is not None and clock.now >= after
+
+    clock = Clock()
+    monkeypatch.setattr(verification, "time", clock)
+    monkeypatch.setattr(verification, "at_place", lambda *of: None)
+    trial = Trial(say="it is labelled", change=(Change(of="node", set={"metadata.labels.a": "b"}),))
+    assert _trial(entry("numa-node-of-four"), Waiting(), trial, helps=False) == said  # type: ignore[arg-type]
 
 
 def test_a_cluster_that_cannot_be_reached_any_more_is_not_clean() -> None:
