@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from fault_injection.lab import folder
 from fault_injection.lab.client import Client
 from fault_injection.lab.errors import ApiError, LabError
@@ -54,9 +56,19 @@ def _client(kubeconfig: Path, context: str) -> Client:
 
 
 @contextlib.contextmanager
-def injected(chosen: Entry, connect: Callable[[], Client], seed: int, innocents: int | None, kubelets: bool) -> Iterator[str]:
-    """Inject, see the symptom, and give the name of this injection. What was made stays until `clean`, unless it fails. With `kubelets` the
-    nodes that are made are served until the end."""
+def injected(
+    chosen: Entry,
+    connect: Callable[[], Client],
+    seed: int,
+    innocents: int | None,
+    kubelets: bool,
+    tell: Callable[[str], None] = lambda run: None,
+) -> Iterator[str]:
+    """Inject, see the symptom, and give the name of this injection; `tell` hears it before anything is made.
+
+    What was made stays until `clean`, unless the injection fails or is interrupted. With `kubelets` the nodes that are made are
+    served until the end.
+    """
     run = f"run-{secrets.token_hex(3)}"
     client = connect()
     world = chosen.world(seed, innocents)
@@ -70,14 +82,15 @@ def injected(chosen: Entry, connect: Callable[[], Client], seed: int, innocents:
     nodes = {item["metadata"]["name"] for step in world.steps for item in named(step) if item["kind"] == "Node"}
     served = Kubelets(connect, client.call("GET", "/version")["gitVersion"], nodes) if kubelets else None
     injection = Injection(world, ForeignPlace(client), mark)
+    tell(run)
     try:
         if served is not None:
             served.start()
         try:
             injection.run()
             injection.finish()
-        except (LabError, ApiError) as error:
-            clean(client, run)
+        except BaseException as error:
+            _take_back(client, run, error)
             if isinstance(error, ApiError) and error.status == 409:
                 raise LabError(f"{error.message}: another injection, or the cluster's own; `clean` removes what inject made") from None
             raise
@@ -86,6 +99,14 @@ def injected(chosen: Entry, connect: Callable[[], Client], seed: int, innocents:
         if served is not None:
             served.stop()
         client.close()
+
+
+def _take_back(client: Client, run: str, failure: BaseException) -> None:
+    try:
+        clean(client, run)
+    except (LabError, ApiError, httpx.HTTPError) as error:
+        why = str(failure) or type(failure).__name__
+        raise LabError(f"{why}; what was made couldn't be removed ({error}): `clean --run {run}` does") from failure
 
 
 def clean(client: Client, run: str | None) -> int:

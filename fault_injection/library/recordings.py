@@ -23,6 +23,7 @@ from k8s_topo_mcp.sources.snapshot.write import Facts, entries
 
 from .roles import Named, Value, dump, load
 from .shelf import Entry
+from .strict import BadFile
 
 Object = dict[str, Any]
 CLUSTER = "lab"
@@ -121,10 +122,18 @@ def _packed(content: Object) -> bytes:
 
 
 def read(entry: Entry, release: str) -> Recording:
-    """A recording from the fault's folder. Raises FileNotFoundError."""
+    """A recording from the fault's folder. Raises BadFile if one of its two files isn't there or isn't whole."""
     source = path_of(entry, release)
-    told = json.loads(_roles_beside(source).read_text())
-    return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told)
+    roles = _roles_beside(source)
+    again = f"`python -m fault_injection record {entry.name}` writes it anew"
+    for path in (source, roles):
+        if not path.exists():
+            raise BadFile(f"{path}: there is no such file; {again}")
+    try:
+        told = json.loads(roles.read_text())
+        return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told)
+    except (ValueError, KeyError, EOFError, OSError) as error:
+        raise BadFile(f"the recording {source} or {roles.name} beside it isn't whole ({error}); {again}") from None
 
 
 def recorded(entry: Entry) -> list[str]:

@@ -81,5 +81,5 @@ def entry(name: str, folder: Path = FAULTS) -> Entry:
         asked = set(name.split("-"))
         alike = {other: len(asked & set(other.split("-"))) for other in known}
         near = sorted((other for other in known if alike[other]), key=lambda other: -alike[other])[:4]
-        raise UnknownFault(f"no fault {name!r}; {'near it: ' + ', '.join(near) if near else f'there are {len(known)}'}: `faults list`")
+        raise UnknownFault(f"no fault {name!r}; {'near it: ' + ', '.join(near) if near else f'there are {len(known)}'}: `list` prints them")
     return Entry(folder / name)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from fault_injection.lab.errors import LabError
 from fault_injection.library import foreign
 from fault_injection.library.foreign import LABEL
+from fault_injection.library.shelf import entry
 
 
 class Cluster:
@@ -94,3 +98,70 @@ def test_a_server_that_takes_no_selector_loses_nothing_of_its_own() -> None:
     cluster = Careless(thing("Pod", "theirs"), thing("Pod", "mine", "run-1"))
     assert foreign.clean(cluster, None) == 1  # type: ignore[arg-type]
     assert cluster.names() == {"theirs"}
+
+
+# --- an injection that doesn't come to its end ----------------------------------------------------------------------------------------
+
+
+class Interrupted(Cluster):
+    """Takes a few objects; then something happens."""
+
+    def __init__(self, happens: BaseException) -> None:
+        super().__init__(thing("Pod", "theirs"))
+        self.happens = happens
+        self.most = 0
+
+    def serves(self, version: str, kind: str) -> bool:
+        return not version.startswith("apiextensions")
+
+    def create(self, item: dict[str, Any]) -> dict[str, Any]:
+        self.most = max(self.most, len(self.items))
+        if len(self.items) == 4:
+            raise self.happens
+        self.items.append({**item, "metadata": {**item["metadata"], "uid": f"real-{item['metadata']['name']}"}})
+        return self.items[-1]
+
+    def status(self, item: dict[str, Any], status: dict[str, Any]) -> dict[str, Any]:
+        return item
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("happens", [KeyboardInterrupt(), ZeroDivisionError(), LabError("refused")])
+def test_an_injection_that_is_interrupted_takes_back_what_it_made(happens: BaseException) -> None:
+    cluster = Interrupted(happens)
+    told: list[tuple[str, int]] = []
+
+    def tell(run: str) -> None:
+        told.append((run, len(cluster.items)))
+
+    with (
+        pytest.raises(type(happens)),
+        foreign.injected(entry("slice-without-devices"), lambda: cluster, 1, 0, kubelets=False, tell=tell),  # type: ignore[arg-type, return-value]
+    ):
+        pass
+    assert cluster.most == 4
+    assert cluster.names() == {"theirs"}
+    assert [(run[:4], made) for run, made in told] == [("run-", 1)], "its name is told before anything is made"
+
+
+def test_what_an_injection_could_not_take_back_is_told_with_its_name() -> None:
+    class Away(Interrupted):
+        def delete(self, item: dict[str, Any], grace: int | None = None) -> None:
+            raise LabError("it is gone")
+
+    told: list[str] = []
+    with (
+        pytest.raises(LabError) as raised,
+        foreign.injected(
+            entry("slice-without-devices"),
+            lambda: Away(KeyboardInterrupt()),  # type: ignore[arg-type, return-value]
+            1,
+            0,
+            kubelets=False,
+            tell=told.append,
+        ),
+    ):
+        pass
+    assert str(raised.value) == f"KeyboardInterrupt; what was made couldn't be removed (it is gone): `clean --run {told[0]}` does"
