@@ -22,7 +22,7 @@ NEUTRAL = frozenset(
     requests resource resources root roots run runs s scheduler scheduling search selector selectors set slice slices start state than that
     the their to top topology type under up volume volumes with without workload zone autoscaler autoscalers karpenter computedomains api
     versions admin access key order age room model status storage limit binding priority quota template templates kubelet compute common
-    feature default shared port affinity partition partitions capacity taint taints
+    feature default shared port affinity partition partitions capacity taint taints job jobs
     """.split()
 )
 """Words that objects of every cluster carry in their names, whatever is wrong: the kinds of things."""
