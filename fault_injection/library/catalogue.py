@@ -27,7 +27,8 @@ def page() -> str:
         "",
         f"{len(all_of_them)} entries: {len(all_of_them) - len(controls)} faults and {len(controls)} controls, in which nothing is wrong;",
         f"{len(pairs)} pairs with one event text and two causes, {len(chains)} with a second blocker behind the first. Each is injected",
-        "into a real control plane, and counts because its symptom was seen there. [How to add one](adding-a-fault.md).",
+        "into a real control plane, and counts because its symptom was seen there. For a component that isn't in the lab the scene",
+        "writes in its stead: such a part of a symptom proves nothing but that it was written. [How to add one](adding-a-fault.md).",
         "",
         "```",
         "python -m fault_injection inject NAME            # a control plane with this fault in it, until Ctrl-C",
@@ -45,7 +46,7 @@ def page() -> str:
 
 
 def _table(own: Sequence[Entry]) -> list[str]:
-    rows = ["| name | what the user sees | cause | difficulty | releases | source |", "| --- | --- | --- | --- | --- | --- |"]
+    rows = ["| name | what the user sees | cause | difficulty | releases | written in stead | source |", f"|{' --- |' * 7}"]
     return rows + [f"| {' | '.join(_cell(text) for text in _row(entry))} |" for entry in own]
 
 
@@ -60,6 +61,7 @@ def _row(entry: Entry) -> tuple[str, ...]:
         fault.title,
         f"{kind}{fault.difficulty}{beside}",
         f"{fault.releases}{f' (recorded: {kept})' if kept else ''}",
+        "; ".join(f"of the {part.of}: {part.what}" for part in fault.in_stead),
         ", ".join(_source(source) for source in fault.sources) or "none",
     )
 

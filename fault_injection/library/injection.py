@@ -179,8 +179,11 @@ class Injection:
             raise error(f"{failure}; {self._state_of(sign.of)}") from None
 
     def _see_not(self, sign: Sign, error: type[LabError]) -> None:
+        """Nothing can be seen of an object that isn't there either: it has to be."""
         limit = time.monotonic() + sign.seconds
         while time.monotonic() < limit:
+            if not sign.is_of_existence and self._find(of := self._named(sign.of, self.named())) is None:
+                raise error(f"{sign.words()}: {of.ref} isn't there at all")
             if self.shows(sign):
                 raise error(f"seen, but must not be: {sign.words()}; {self._state_of(sign.of)}")
             time.sleep(0.2)

@@ -59,6 +59,9 @@ def pod(**status: Any) -> dict[str, Any]:
         (Sign(field="status.phase", value="Running"), pod(phase="Running"), True),
         (Sign(field="status.phase", value="Running"), pod(phase="Pending"), False),
         (Sign(field="status.phase"), pod(), False),
+        (Sign(field="status.phase", exists=False), pod(), True),
+        (Sign(field="status.phase", exists=False), pod(phase="Running"), False),
+        (Sign(field="status.phase", exists=False), None, False),
         (Sign(event="FailedScheduling", message="cannot"), pod(), True),
         (Sign(event="FailedScheduling", message="other"), pod(), False),
     ],
@@ -68,7 +71,16 @@ def test_a_sign_is_seen_when_it_is_there(sign: Sign, item: dict[str, Any] | None
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"bound": True, "exists": True}, {"event": "X", "reason": "Y"}, {"condition": "X", "seconds": 0}, {"bound": "yes?"}]
+    "wrong",
+    [
+        {},
+        {"field": "a", "exists": True},
+        {"field": "a", "exists": False, "value": 1},
+        {"bound": True, "exists": True},
+        {"event": "X", "reason": "Y"},
+        {"condition": "X", "seconds": 0},
+        {"bound": "yes?"},
+    ],
 )
 def test_a_sign_says_one_thing(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError):

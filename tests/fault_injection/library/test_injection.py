@@ -188,3 +188,17 @@ def test_a_sign_that_must_not_be_seen_is_an_error_when_it_is() -> None:
     made.finish()
     with pytest.raises(NotThere, match=r"seen, but must not be: pod: no bound within 0.1 s"):
         Injection(made, here).run()
+
+
+def test_what_must_not_be_seen_of_an_object_takes_the_object() -> None:
+    made, here = world(), Here()
+    (node,) = made.scene.plain_nodes(1)
+    pod = made.scene.running(node)
+    made.role(pod=pod)
+    made.delete(pod)
+    made.fault = FAULT.model_copy(update={"symptom": (Sign(condition="PodScheduled", absent=True, seconds=0.1),)})
+    made.finish()
+    with pytest.raises(NotThere, match=r"no condition PodScheduled within 0.1 s: Pod default/\S+ isn't there at all"):
+        Injection(made, here).run()
+    gone = Sign(exists=True, absent=True, seconds=0.1)
+    Injection(made, here)._see(gone, NotThere)
