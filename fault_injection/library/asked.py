@@ -53,7 +53,10 @@ def complaints(recording: Recording, golden: Golden) -> list[str]:
         if not any(code == wanted.code and own in (None, of) for code, of in behind):
             found.append(f"behind it {', '.join(code for code, _ in behind) or 'nothing'}, golden {wanted.code}{f' {own}' if own else ''}")
     said = text(output)
-    found += [f"the answer doesn't name {filled(value, roles)!r}" for value in golden.values if filled(value, roles) not in said]
+    for value in golden.values:
+        spellings = [filled(text, roles) for text in ([value] if isinstance(value, str) else value)]
+        if not any(text in said for text in spellings):
+            found.append(f"the answer doesn't name {' or '.join(map(repr, spellings))}")
     return found + _on_groups(recording, golden) + _on_trials(recording, golden)
 
 

@@ -54,16 +54,23 @@ def _row(entry: Entry) -> tuple[str, ...]:
     fault = entry.fault
     kind = "control, " if fault.kind == "control" else ""
     beside = f"; pair of {fault.pair_of}" if fault.pair_of else ""
-    kept = ", ".join(recorded(entry))
     return (
         f"`{entry.name}`",
         fault.symptom_text,
         fault.title,
         f"{kind}{fault.difficulty}{beside}",
-        f"{fault.releases}{f' (recorded: {kept})' if kept else ''}",
+        _releases(entry),
         "; ".join(f"of the {part.of}: {part.what}" for part in fault.in_stead),
         ", ".join(_source(source) for source in fault.sources) or "none",
     )
+
+
+def _releases(entry: Entry) -> str:
+    """Those in which it was seen, and those in which the rules that it rests on are the same."""
+    seen = recorded(entry)
+    expected = [release for release in entry.fault.minors if release not in seen]
+    said = (("seen", seen), ("expected", expected))
+    return "; ".join(f"{how} in {', '.join(releases)}" for how, releases in said if releases)
 
 
 def _source(source: Source) -> str:

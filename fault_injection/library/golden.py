@@ -109,7 +109,7 @@ class Golden(Part):
     verdict: Verdict
     blockers: tuple[Blocker, ...] = ()
     scaleup: tuple[Obstacle, ...] = ()
-    values: tuple[str, ...] = Field(default=(), description="what a whole answer has to name, word for word")
+    values: tuple[str | tuple[str, ...], ...] = Field(default=(), description="what a whole answer has to name; of several spellings one")
     cause: str
     trap: str
     fixes: tuple[Trial, ...] = ()

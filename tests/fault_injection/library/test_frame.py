@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from fault_injection.__main__ import main
-from fault_injection.library import actions, catalogue
+from fault_injection.library import actions, asked, catalogue, recordings
 from fault_injection.library.changes import BadChange, as_v1, edited, on_recording
 from fault_injection.library.command import FAMILIES
 from fault_injection.library.declared import Family, Fault, Variants
@@ -102,6 +102,23 @@ def test_a_golden_file_with_a_blocker_says_what_helps_and_what_a_fix_has_to_keep
         Golden.model_validate_json(json.dumps(base))
     with pytest.raises(ValueError, match="no code NO_LUCK"):
         Golden.model_validate_json(json.dumps({**base, "blockers": [{"code": "NO_LUCK"}]}))
+
+
+def test_a_fault_is_seen_on_a_release_of_its_own() -> None:
+    known = entry("slice-without-devices").fault
+    assert known.minors == ("1.34", "1.35", "1.36", "1.37")
+    assert known.model_copy(update={"releases": "1.36"}).minors == ("1.36",)
+    of_others = {**known.model_dump(mode="json"), "releases": "1.34-1.36"}
+    with pytest.raises(ValueError, match=r"its plane is of 1.37, which isn't among its releases, 1.34-1.36"):
+        Fault.model_validate_json(json.dumps(of_others))
+
+
+def test_a_value_may_have_several_spellings() -> None:
+    found = entry("nodes-less-their-daemons")
+    recording = recordings.read(found, "1.37")
+    assert asked.complaints(recording, found.golden.model_copy(update={"values": (("61.9", "61900m"),)})) == []
+    wrong = found.golden.model_copy(update={"values": (("62.9", "63"), "no-such")})
+    assert asked.complaints(recording, wrong) == ["the answer doesn't name '62.9' or '63'", "the answer doesn't name 'no-such'"]
 
 
 def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
@@ -213,8 +230,22 @@ def test_what_an_intent_lacks_is_told() -> None:
     )
     told = lost(wanted, items, pod, {"gone": POD})
     assert [text.partition(" ")[0] for text in told] == ["it", "it", "it", "gpu-0,", "its", "Pod"]
-    assert told[2] == "it has 2 devices, not 3"
+    assert told[1:3] == ["it asks for 1 cpu, not 9", "it has 2 devices, not 3"]
     assert lost(wanted, items, {**pod, "spec": {}}, {})[0].endswith("isn't bound")
+
+
+def test_requests_are_what_all_containers_ask_for_in_whatever_spelling() -> None:
+    items, pod = bound(["gpu-0"])
+    parts = [
+        {"resources": {"requests": {"cpu": "1500m", "memory": "1Gi"}}},
+        {"resources": {"requests": {"cpu": "0.5"}}},
+        {"resources": {}},
+        {},
+    ]
+    pod = {**pod, "spec": {**pod["spec"], "containers": [{"name": "c", **part} for part in parts]}}
+    assert lost(Intent(requests={"cpu": "2", "memory": "1024Mi"}), items, pod, {}) == []
+    assert lost(Intent(requests={"cpu": "1500m"}), items, pod, {}) == ["it asks for 2 cpu, not 1500m"]
+    assert lost(Intent(requests={"x/y": "1"}), items, pod, {}) == ["it asks for 0 x/y, not 1"]
 
 
 # --- the shell ------------------------------------------------------------------------------------------------------------------------

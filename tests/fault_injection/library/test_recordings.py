@@ -46,6 +46,7 @@ def test_the_answer_is_the_golden_one(entry: Entry, release: str) -> None:
 def test_every_fault_has_a_recording_small_enough_of_a_release_that_it_is_of(entry: Entry) -> None:
     kept = recordings.recorded(entry)
     assert entry.fault.plane.release in kept
+    assert set(kept) <= set(entry.fault.minors)
     assert all(recordings.path_of(entry, release).stat().st_size <= recordings.LARGE for release in kept)
 
 
