@@ -70,8 +70,7 @@ def inject(options: argparse.Namespace) -> int:
                 _until_told()
         return 0
     with Session(chosen.fault.plane) as session, session.injected(chosen, seed, _innocents(options)) as injection:
-        time.sleep(0.3)
-        injection.finish()
+        session.finish(injection)
         _tell(injection)
         sys.stdout.write(f"{session.lab.kubeconfig}\n")
         sys.stdout.flush()

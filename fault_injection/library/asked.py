@@ -62,11 +62,13 @@ def complaints(recording: Recording, golden: Golden) -> list[str]:
 
 def _on_groups(recording: Recording, golden: Golden) -> list[str]:
     """simulate_scaleup's first obstacle of each group that the golden file speaks of."""
+    if not golden.scaleup:
+        return []
+    pods = [filled(golden.ask["pod"], recording.roles)]
+    output = simulate_scaleup.answer(_view(recording.items), simulate_scaleup.Input.model_validate({"pods": pods}))
     found: list[str] = []
     for wanted in golden.scaleup:
         group = filled(wanted.group, recording.roles)
-        pods = [filled(golden.ask["pod"], recording.roles)]
-        output = simulate_scaleup.answer(_view(recording.items), simulate_scaleup.Input.model_validate({"pods": pods}))
         met = [row.obstacles[0].code for row in output.autoscalers if row.obstacles and (row.group or "").split()[-1:] == [group]]
         if met[:1] != [wanted.code]:
             found.append(f"simulate_scaleup: group {group} meets {met[0] if met else 'nothing'} first, golden {wanted.code}")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fault_injection.lab.errors import ApiError, LabError
+from fault_injection.lab.errors import LabError
 from fault_injection.lab.kubelets import now
 
 from .custom_kinds import serve
@@ -251,6 +251,3 @@ def _timed(value: Any) -> Any:
 def _ago(seconds: float, micro: bool = False) -> str:
     moment = datetime.datetime.fromisoformat(now()) - datetime.timedelta(seconds=seconds)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
-
-
-__all__ = ["ApiError", "Injection", "NotThere"]

@@ -75,10 +75,14 @@ class Session:
         finally:
             self.clean()
 
-    def record(self, injection: Injection) -> Recording:
-        """The cluster as it is, after what the variant asks for at its end."""
+    def finish(self, injection: Injection) -> None:
+        """What the variant asks for at its end, once everything is written."""
         time.sleep(QUIET)
         injection.finish()
+
+    def record(self, injection: Injection) -> Recording:
+        """The cluster as it is, after what the variant asks for at its end."""
+        self.finish(injection)
         variant = injection.world.variant
         roles = injection.roles()
         content = take(self.lab.client, self._metrics, now(micro=True), variant.api_version)
