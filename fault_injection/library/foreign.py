@@ -23,11 +23,11 @@ from fault_injection.lab.client import Client
 from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.lab.existing import read_kubeconfig
 from fault_injection.lab.kubelets import Kubelets
+from fault_injection.lab.recording import objects
 
 from .custom_kinds import DEFINITION, defined_by
 from .injection import Injection
 from .places import ForeignPlace
-from .recordings import everything
 from .shelf import Entry
 from .steps import named
 
@@ -115,7 +115,7 @@ def clean(client: Client, run: str | None) -> int:
     A definition of a kind goes last, and only if no object of that kind is left: what others made of it would go with it.
     """
     selected = f"{LABEL}={run}" if run else LABEL
-    found = [item for item in everything(client, labelSelector=selected) if _carries(item, run)]
+    found = [item for item in objects(client, labelSelector=selected) if _carries(item, run)]
     order = {"Deployment": 0, "StatefulSet": 0, "Job": 0, "DaemonSet": 0, "ReplicaSet": 1, "Pod": 2, "ResourceClaim": 3}
     for item in sorted(found, key=lambda entry: order.get(entry["kind"], 4)):
         client.delete(item, grace=0 if item["kind"] == "Pod" else None)

@@ -8,18 +8,13 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fault_injection.lab.client import Client
 from fault_injection.lab.errors import LabError
-from fault_injection.lab.recording import read_gates
-from k8s_topo_mcp.objects import KINDS
-from k8s_topo_mcp.objects.decoding import parse_time
-from k8s_topo_mcp.sources.live.kinds import STATUS_CONFIG_MAP
-from k8s_topo_mcp.sources.snapshot.write import Facts, entries
+from fault_injection.lab.recording import record
 
 from .roles import Named, Value, dump, load
 from .shelf import Entry
@@ -62,36 +57,11 @@ def _about(fields: Object, of: Named, kind: str | None = None) -> bool:
     return fields["name"] == of.name and fields.get("namespace") in (None, of.namespace) and kind in (None, of.kind)
 
 
-def take(client: Client, metrics: str, moment: str, api_version: str) -> Object:
+def take(client: Client, scheduler_metrics: str, api_version: str) -> Object:
     """The cluster as a v1 List; resource.k8s.io in the version asked for."""
-    facts = Facts(
-        as_of=parse_time(moment),
-        cluster=CLUSTER,
-        version=client.call("GET", "/version"),
-        gates={**read_gates(client.text("/metrics")), **read_gates(metrics)},
-    )
-    items = [item for item in everything(client, api_version) if item["metadata"].get("namespace") != NODE_LEASES]
-    return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(entries(facts, items))}
-
-
-def everything(client: Client, api_version: str = "resource.k8s.io/v1", **parameters: str) -> list[Object]:
-    """Every object of every kind that the product reads; `parameters` of the lists, as labelSelector."""
-    versions = client.versions()
-    found: list[Object] = []
-    for group, kind in sorted(KINDS):
-        if group == "events.k8s.io":
-            continue  # the same events as in the core group
-        wanted = [api_version] if group == "resource.k8s.io" else []
-        served = next((version for version in (*wanted, *versions.get(group, ())) if client.serves(version, kind)), None)
-        if served is not None:
-            found += client.list(served, kind, None, **parameters)
-    return found + _autoscaler_status(client, parameters)
-
-
-def _autoscaler_status(client: Client, parameters: Mapping[str, str]) -> list[Object]:
-    """The one ConfigMap that the product reads, if the parameters select it."""
-    namespace, name = STATUS_CONFIG_MAP
-    return client.list("v1", "ConfigMap", namespace, **{**parameters, "fieldSelector": f"metadata.name={name}"})
+    content = record(client, scheduler_metrics, CLUSTER, api_version)
+    items = [item for item in content["items"] if (item.get("metadata") or {}).get("namespace") != NODE_LEASES]
+    return {**content, "items": items}
 
 
 def path_of(entry: Entry, release: str) -> Path:

@@ -18,13 +18,13 @@ import httpx
 
 from fault_injection.lab.command import parse_gates
 from fault_injection.lab.errors import ApiError, LabError
-from fault_injection.lab.kubelets import now
 from fault_injection.lab.lab import Lab
+from fault_injection.lab.recording import objects
 
 from .declared import Plane
 from .injection import Injection
 from .places import LabPlace
-from .recordings import Recording, everything, take
+from .recordings import Recording, take
 from .shelf import Entry
 from .variants import API_VERSIONS
 
@@ -59,7 +59,7 @@ class Session:
         self.lab.up()
         self.place = LabPlace(self.lab)
         self._metrics = self.lab.scheduler_metrics()
-        self._own = {item["metadata"]["uid"] for item in everything(self.lab.client)}
+        self._own = {item["metadata"]["uid"] for item in objects(self.lab.client)}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
@@ -85,7 +85,7 @@ class Session:
         self.finish(injection)
         variant = injection.world.variant
         roles = injection.roles()
-        content = take(self.lab.client, self._metrics, now(micro=True), variant.api_version)
+        content = take(self.lab.client, self._metrics, variant.api_version)
         told = {"release": self.lab.release, "seed": variant.seed, "innocents": variant.innocents, "variant": variant.words()}
         return Recording(content, roles, told)
 
@@ -105,7 +105,7 @@ class Session:
         for attempt in itertools.count():
             if time.monotonic() > limit:
                 raise LabError(f"after {CLEAN:.0f} s there are still {', '.join(_names(left))}")
-            left = [item for item in everything(self.lab.client) if item["metadata"]["uid"] not in self._own]
+            left = [item for item in objects(self.lab.client) if item["metadata"]["uid"] not in self._own]
             if not left:
                 return
             self._delete_all([item for item in left if not _ends_by_itself(item)], attempt)

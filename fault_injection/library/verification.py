@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fault_injection.lab.errors import ApiError, LabError
+from fault_injection.lab.recording import objects
 
 from .asked import complaints
 from .changes import BadChange, at_place
@@ -19,7 +20,7 @@ from .golden import Trial
 from .injection import Injection
 from .intent import lost
 from .known import KNOWN
-from .recordings import Recording, everything
+from .recordings import Recording
 from .roles import Named, roles_in
 from .session import NotClean, Session
 from .shelf import Entry
@@ -165,7 +166,7 @@ def _intent(entry: Entry, injection: Injection, trial: Trial) -> list[str]:
     of = roles.get(_asked(entry))
     if intent is None or not isinstance(of, Named) or of.kind != "Pod":
         return []
-    items = everything(injection.place.client)
+    items = objects(injection.place.client)
     pod = next((item for item in items if item["kind"] == "Pod" and item["metadata"]["name"] == of.name), None)
     missing = [f"{of.ref} is gone"] if pod is None else lost(intent, items, pod, roles)
     return [f"{trial.say!r} gives up what was meant: {'; '.join(missing)}"] if missing else []
