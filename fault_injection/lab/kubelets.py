@@ -83,7 +83,7 @@ class Kubelets:
     # --- faults ---------------------------------------------------------------------------------------------------------------
 
     def hold(self, name: str, namespace: str = "default") -> None:
-        """Leave a pod as it is once it is bound: its containers don't start."""
+        """Leave a pod as it is once it is bound: its containers don't start, and those that run don't end in the pod's grace period."""
         self._held.add((namespace, name))
 
     def release(self) -> None:
@@ -175,9 +175,11 @@ class Kubelets:
         node = spec.get("nodeName")
         if deleted or not node or node in self._silent or (self._only is not None and node not in self._only):
             return
+        if (metadata["namespace"], metadata["name"]) in self._held:
+            return
         if metadata.get("deletionTimestamp"):
             client.delete(pod, grace=0)
-        elif (pod.get("status") or {}).get("phase") == "Pending" and (metadata["namespace"], metadata["name"]) not in self._held:
+        elif (pod.get("status") or {}).get("phase") == "Pending":
             client.patch(pod, {"status": running(pod)}, "status", STRATEGIC)
 
     # --- watching -------------------------------------------------------------------------------------------------------------
