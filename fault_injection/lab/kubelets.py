@@ -175,11 +175,12 @@ class Kubelets:
         node = spec.get("nodeName")
         if deleted or not node or node in self._silent or (self._only is not None and node not in self._only):
             return
-        if (metadata["namespace"], metadata["name"]) in self._held:
-            return
+        held = (metadata["namespace"], metadata["name"]) in self._held
+        phase = (pod.get("status") or {}).get("phase")
         if metadata.get("deletionTimestamp"):
-            client.delete(pod, grace=0)
-        elif (pod.get("status") or {}).get("phase") == "Pending":
+            if not (held and phase == "Running"):
+                client.delete(pod, grace=0)
+        elif phase == "Pending" and not held:
             client.patch(pod, {"status": running(pod)}, "status", STRATEGIC)
 
     # --- watching -------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fault_injection.library.not_started import not_prepared
 from fault_injection.library.signs import gone, scheduled
 from fault_injection.library.world import World
 from fault_injection.scenes import request
@@ -23,10 +24,6 @@ def scene(world: World) -> None:
     owner = world.scene.add("apps/v1", "StatefulSet", name, spec=spec)
     world.role(pod=pod, owner=owner, holder=holder, template=template, slice=piece, node=left, driver=world.gpu.driver)
     world.until(scheduled())
-    waiting = {"name": "main", "image": "registry.example/app:1", "imageID": "", "ready": False, "restartCount": 0}
-    world.patch(pod, {"status": {"containerStatuses": [{**waiting, "state": {"waiting": {"reason": "ContainerCreating"}}}]}}, "status")
     world.delete(piece)
     world.until(gone("slice"))
-    said = f"Failed to prepare dynamic resources: prepare dynamic resources: DRA driver {world.gpu.driver} is not registered"
-    pod["metadata"]["uid"] = world.scene.names.uid()
-    world.said(pod, "FailedPrepareDynamicResources", said, "kubelet", count=12, age=5)
+    not_prepared(world, pod, f"DRA driver {world.gpu.driver} is not registered", 12)
