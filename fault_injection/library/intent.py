@@ -25,8 +25,8 @@ def lost(intent: Intent, items: Sequence[Object], pod: Object, roles: Roles) -> 
     found: list[str] = []
     node = next((item for item in items if item["kind"] == "Node" and item["metadata"]["name"] == node_name), None)
     labels: Mapping[str, str] = ((node or {}).get("metadata") or {}).get("labels") or {}
-    for key, value in intent.node.items():
-        wanted = filled(value, roles)
+    for name, value in intent.node.items():
+        key, wanted = filled(name, roles), filled(value, roles)
         if labels.get(key) != wanted:
             found.append(f"it is bound to {node_name}, whose label {key} is {labels.get(key)!r}, not {wanted!r}")
     for key, amount in intent.requests.items():

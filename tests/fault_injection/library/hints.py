@@ -61,7 +61,7 @@ def chosen_texts(world: World) -> Iterator[tuple[str, str]]:
             if item["kind"] not in ("DeviceClass", "DaemonSet"):  # a driver's installation brings these names along
                 yield where, item["metadata"]["name"]
             yield where, item["metadata"].get("namespace") or ""
-            if item["kind"] != "Node":
+            if item["kind"] not in ("Node", "MachineDeployment"):  # a cloud and Cluster API have keys of their own
                 for field in ("labels", "annotations"):
                     for key, value in (item["metadata"].get(field) or {}).items():
                         yield where, key.rpartition("/")[2]

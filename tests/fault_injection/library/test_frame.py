@@ -24,7 +24,7 @@ from fault_injection.library.roles import Named, filled, filled_in, quoted
 from fault_injection.library.shelf import Entry, entries, entry
 from fault_injection.library.signs import Sign
 from fault_injection.library.strict import BadFile, read
-from fault_injection.library.variants import drawn
+from fault_injection.library.variants import ACCELERATORS, Accelerator, drawn
 from fault_injection.scenes import Scene, request
 
 ROOT = Path(__file__).parents[3]
@@ -145,6 +145,16 @@ def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
 
 
 # --- changes --------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accelerator", ACCELERATORS, ids=lambda entry: entry.shape)
+def test_an_accelerator_is_as_its_driver_publishes_it(accelerator: Accelerator) -> None:
+    scene = Scene(1)
+    (node,) = scene.nodes(accelerator.shape)
+    devices = scene.devices_of(node, accelerator.driver)
+    assert len(devices) == 8
+    assert {device["attributes"]["productName"]["string"] for device in devices} == {accelerator.product}
+    assert {device["capacity"]["memory"]["value"] for device in devices} == {accelerator.memory}
 
 
 def test_a_change_sets_takes_away_and_appends() -> None:
