@@ -125,7 +125,7 @@ class Case:
     def neutral(self) -> frozenset[tuple[str, str, str]]:
         """Objects that an answer may also name: what the user asked about and its claims, and what the golden values and cause speak of."""
         found = {key_of(self.asked)}
-        for template in (*self.golden.values, self.golden.cause):
+        for template in (*(spelling for spellings in self._spellings() for spelling in spellings), self.golden.cause):
             found |= {key_of(of) for role in roles_in(template) if isinstance(of := self.recording.roles.get(role), Named)}
         return frozenset(self._with_kin(found))
 
@@ -148,9 +148,14 @@ class Case:
         return self.golden.model_dump(mode="json")
 
     @property
-    def values(self) -> tuple[str, ...]:
-        """What a whole answer names."""
-        return tuple(filled(value, self.recording.roles) for value in self.golden.values)
+    def values(self) -> tuple[tuple[str, ...], ...]:
+        """What a whole answer names, each in the spellings of which one will do."""
+        roles = self.recording.roles
+        return tuple(tuple(filled(spelling, roles) for spelling in spellings) for spellings in self._spellings())
+
+    def _spellings(self) -> Iterator[tuple[str, ...]]:
+        for value in self.golden.values:
+            yield (value,) if isinstance(value, str) else value
 
     def _named_by_golden(self) -> Iterator[tuple[str, str, str]]:
         roles = self.recording.roles

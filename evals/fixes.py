@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from fault_injection.lab.errors import ApiError, LabError
-from fault_injection.library.changes import gone, put
+from fault_injection.library.changes import put, remove
 from fault_injection.library.declared import Plane
 from fault_injection.library.injection import Injection
 from fault_injection.library.intent import lost
@@ -184,7 +184,7 @@ def _carry(injection: Injection, step: Step) -> None:
     assert step.object is not None
     item = _find(injection, step.object)
     if step.delete:
-        gone(place, item)
+        remove(place.client, place.wait, item)
     else:
         put(place, item, patched(item, step))
 

@@ -16,6 +16,7 @@ import yaml
 from k8s_topo_mcp.diagnosis.fields import steps
 from k8s_topo_mcp.tools.explain_pending import Output
 
+from .anew import GONE, bare, is_gone, remake, remove
 from .client import Client, Object
 from .errors import LabError
 from .lab import Lab
@@ -123,10 +124,10 @@ def _change_claim(lab: Lab, pod: Object, told: Told) -> tuple[Object, Undo]:
         raise NotUnderstood(f"{told.change!r} says {told.apply!r}")
     if template is None:
         old = client.get(*CLAIM, told.name, namespace)
-        _recreate(lab, old, changed(old["spec"], "spec.", told))
+        _with_spec(lab, old, changed(old["spec"], "spec.", told))
         return pod, lambda: None
     old = client.get(*TEMPLATE, template[1], namespace)
-    _recreate(lab, old, {**old["spec"], "spec": changed(old["spec"]["spec"], "spec.", told)})
+    _with_spec(lab, old, {**old["spec"], "spec": changed(old["spec"]["spec"], "spec.", told)})
     again = _bare(pod)
     gone(lab, pod)
     return client.create(again), lambda: None
@@ -179,10 +180,8 @@ def _merged(old: Object, new: Object) -> Object:
     return found
 
 
-def _recreate(lab: Lab, old: Object, spec: Object) -> None:
-    lab.client.delete(old)
-    lab.wait(f"{old['kind']} {old['metadata']['name']} to be gone", lambda: _is_gone(lab.client, old), 10, 0.02)
-    lab.client.create({**_bare(old), "spec": spec})
+def _with_spec(lab: Lab, old: Object, spec: Object) -> None:
+    remake(lab.client, lab.wait, old, {**old, "spec": spec})
 
 
 def _release(lab: Lab, namespace: str, name: str) -> Undo:
@@ -201,7 +200,7 @@ def _release(lab: Lab, namespace: str, name: str) -> Undo:
     def undo() -> None:
         client.patch(one, {"metadata": {"finalizers": None}})
         client.delete(one)
-        lab.wait("the released claim to be gone", lambda: _is_gone(client, one), 10, 0.02)
+        lab.wait("the released claim to be gone", lambda: is_gone(client, one), GONE)
         # With its finalizer: without it the claim controller would never free the devices again.
         kept[0]["metadata"]["finalizers"] = one["metadata"].get("finalizers", [])
         made = client.create({**kept[0], "status": {"allocation": one["status"]["allocation"]}})
@@ -256,7 +255,7 @@ def _change_volume_claim(lab: Lab, pod: Object, told: Told) -> Object:
     old = client.get("v1", "PersistentVolumeClaim", told.name, told.namespace)
     again = _bare(pod)
     gone(lab, pod)
-    _recreate(lab, old, changed(old["spec"], "spec.", told))
+    _with_spec(lab, old, changed(old["spec"], "spec.", told))
     return client.create(again)
 
 
@@ -278,21 +277,11 @@ def _change_pod(lab: Lab, pod: Object, told: Told) -> Object:
 
 def gone(lab: Lab, item: Object) -> None:
     """Delete an object and wait until it isn't there."""
-    lab.client.delete(item)
-    lab.wait(f"{item['kind']} {item['metadata']['name']} to be gone", lambda: _is_gone(lab.client, item), 15, 0.02)
-
-
-def _is_gone(client: Client, item: Object) -> bool:
-    metadata = item["metadata"]
-    found = client.find(item["apiVersion"], item["kind"], metadata["name"], metadata.get("namespace", "default"))
-    return found is None or found["metadata"]["uid"] != metadata["uid"]
+    remove(lab.client, lab.wait, item)
 
 
 def _bare(item: Object) -> Object:
-    """An object as its author wrote it: without what the API server and the controllers added."""
-    metadata = {key: item["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in item["metadata"]}
-    made = copy.deepcopy({key: value for key, value in item.items() if key != "status"})
-    made["metadata"] = metadata
-    for field in ("priority", "schedulingGates"):  # the one is admission's to write, the other was ours
-        made["spec"].pop(field, None)
+    """As its author wrote it, and without the scheduling gates: those were the check's own."""
+    made = bare(item)
+    made["spec"].pop("schedulingGates", None)
     return made

@@ -84,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     nodes = command("check-scaleup", _check_scaleup, "compare how many new nodes it takes with the real scheduler")
     nodes.add_argument("--cases", type=int, default=200, metavar="N", help="random cases, made from --seed")
     nodes.add_argument("--seed", type=int, default=1)
+    nodes.add_argument("--ties", type=int, default=20, metavar="N", help="then such with a tie until there are so many; 20 to judge them")
     return parser
 
 
@@ -267,7 +268,7 @@ def _check_scaleup(options: argparse.Namespace) -> int:
     from .scaleup_check import check, new_lab
 
     with new_lab() as lab:
-        return check(lab, options.cases, options.seed)
+        return check(lab, options.cases, options.seed, options.ties)
 
 
 def _demo(options: argparse.Namespace) -> int:

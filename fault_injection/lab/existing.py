@@ -84,6 +84,10 @@ def read_kubeconfig(path: Path, context: str) -> tuple[str, str | None, ssl.SSLC
     user = _named(config, "users", chosen.get("user"), "user")
     if "exec" in user or "auth-provider" in user:
         raise LabError(f"context {context} logs in by a command; a lab uses only tokens and client certificates")
+    if not cluster.get("server"):
+        raise LabError(
+            f"the kubeconfig {path} names no server for context {context}: clusters[].cluster.server is the URL of the API server"
+        )
     verify = ssl.create_default_context()
     authority = _content(cluster, "certificate-authority", path)
     if authority is not None:

@@ -83,7 +83,7 @@ class Kubelets:
     # --- faults ---------------------------------------------------------------------------------------------------------------
 
     def hold(self, name: str, namespace: str = "default") -> None:
-        """Leave a pod as it is once it is bound: its containers don't start."""
+        """Leave a pod as it is once it is bound: its containers don't start, and those that run don't end in the pod's grace period."""
         self._held.add((namespace, name))
 
     def release(self) -> None:
@@ -175,9 +175,12 @@ class Kubelets:
         node = spec.get("nodeName")
         if deleted or not node or node in self._silent or (self._only is not None and node not in self._only):
             return
+        held = (metadata["namespace"], metadata["name"]) in self._held
+        phase = (pod.get("status") or {}).get("phase")
         if metadata.get("deletionTimestamp"):
-            client.delete(pod, grace=0)
-        elif (pod.get("status") or {}).get("phase") == "Pending" and (metadata["namespace"], metadata["name"]) not in self._held:
+            if not (held and phase == "Running"):
+                client.delete(pod, grace=0)
+        elif phase == "Pending" and not held:
             client.patch(pod, {"status": running(pod)}, "status", STRATEGIC)
 
     # --- watching -------------------------------------------------------------------------------------------------------------

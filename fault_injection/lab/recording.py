@@ -10,6 +10,7 @@ import httpx
 
 from k8s_topo_mcp.objects import KINDS
 from k8s_topo_mcp.objects.decoding import parse_time
+from k8s_topo_mcp.sources.live.kinds import STATUS_CONFIG_MAP
 from k8s_topo_mcp.sources.snapshot.fields import kept
 from k8s_topo_mcp.sources.snapshot.write import Facts, entries
 
@@ -19,28 +20,34 @@ from .kubelets import now
 _LINE = re.compile(r'^kubernetes_feature_enabled\{name="(?P<name>[^"]+)".*\} (?P<value>[01])$', re.MULTILINE)
 
 
-def record(client: Client, scheduler_metrics: str, cluster: str) -> Object:
-    """A v1 List as our own `snapshot` command writes it."""
+def record(client: Client, scheduler_metrics: str, cluster: str, api_version: str | None = None) -> Object:
+    """A v1 List as our own `snapshot` command writes it; `api_version` as for `objects`."""
     facts = Facts(
         as_of=parse_time(now(micro=True)),
         cluster=cluster,
         version=client.call("GET", "/version"),
         gates={**read_gates(client.text("/metrics")), **read_gates(scheduler_metrics)},
     )
-    return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(entries(facts, objects(client)))}
+    return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(entries(facts, objects(client, api_version)))}
 
 
-def objects(client: Client) -> list[Object]:
-    """Every object of every kind that the product reads, in the version that the API server prefers, whole."""
+def objects(client: Client, api_version: str | None = None, **parameters: str) -> list[Object]:
+    """Every object of every kind that the product reads, whole, and the autoscaler's status.
+
+    Each is in the version that the API server prefers; those of resource.k8s.io in `api_version`, if that is served. `parameters` are those
+    of the lists, as labelSelector.
+    """
     versions = client.versions()
     found: list[Object] = []
     for group, kind in sorted(KINDS):
         if group == "events.k8s.io":
             continue  # the same events as in the core group
-        served = next((version for version in versions.get(group, ()) if client.serves(version, kind)), None)
+        wanted = [api_version] if group == "resource.k8s.io" and api_version is not None else []
+        served = next((version for version in (*wanted, *versions.get(group, ())) if client.serves(version, kind)), None)
         if served is not None:
-            found += client.list(served, kind)
-    return found
+            found += client.list(served, kind, None, **parameters)
+    namespace, name = STATUS_CONFIG_MAP
+    return found + client.list("v1", "ConfigMap", namespace, **{**parameters, "fieldSelector": f"metadata.name={name}"})
 
 
 def read_gates(metrics: str) -> dict[str, bool]:

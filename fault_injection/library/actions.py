@@ -8,10 +8,13 @@ import sys
 import threading
 import time  # noqa: TID251 - how long it takes is told
 
+import httpx
+
 from fault_injection.lab.errors import ApiError, LabError
 from k8s_topo_mcp.tools.explain_pending import text
 
 from . import asked, catalogue, foreign, recordings
+from .changes import BadChange
 from .injection import Injection
 from .known import KNOWN
 from .recordings import Recording
@@ -25,9 +28,24 @@ def run(command: str, options: argparse.Namespace) -> int:
     """Do what is asked; what can't be done is one line."""
     try:
         return COMMANDS[options.run](options)
-    except (LabError, ApiError, UnknownFault, BadFile) as error:
-        sys.stderr.write(f"{command}: {error}\n")
-        return 1
+    except (LabError, ApiError, UnknownFault, BadFile, BadChange, OSError) as error:
+        return _refuse(command, str(error))
+    except httpx.HTTPError as error:
+        return _refuse(command, f"{_address(error)} doesn't answer ({error}); is the cluster up, and is it the right context?")
+    except KeyboardInterrupt:
+        return _refuse(command, "interrupted") + 129
+
+
+def _refuse(command: str, why: str) -> int:
+    sys.stderr.write(f"{command}: {why}\n")
+    return 1
+
+
+def _address(error: httpx.HTTPError) -> str:
+    try:
+        return f"the API server at {error.request.url.copy_with(raw_path=b'/')}"
+    except RuntimeError:  # it was raised outside of a request
+        return "the API server"
 
 
 def show(options: argparse.Namespace) -> int:
@@ -46,21 +64,23 @@ def inject(options: argparse.Namespace) -> int:
     seed = chosen.seed if options.seed is None else options.seed
     if options.lab or options.context:
         reach = foreign.cluster(options)
-        with foreign.injected(chosen, reach, seed, options.innocents, kubelets=options.lab is None) as run:
-            sys.stdout.write(f"{run}\n")
-            sys.stdout.flush()
+        with foreign.injected(chosen, reach, seed, _innocents(options), kubelets=options.lab is None, tell=_tell_run):
             if options.lab is None:
                 sys.stderr.write("its nodes are served until Ctrl-C; `clean` removes what was made\n")
                 _until_told()
         return 0
-    with Session(chosen.fault.plane) as session, session.injected(chosen, seed, options.innocents) as injection:
-        time.sleep(0.3)
-        injection.finish()
+    with Session(chosen.fault.plane) as session, session.injected(chosen, seed, _innocents(options)) as injection:
+        session.finish(injection)
         _tell(injection)
         sys.stdout.write(f"{session.lab.kubeconfig}\n")
         sys.stdout.flush()
         _until_told()
     return 0
+
+
+def _tell_run(run: str) -> None:
+    sys.stdout.write(f"{run}\n")
+    sys.stdout.flush()
 
 
 def _until_told() -> None:
@@ -71,8 +91,6 @@ def _until_told() -> None:
 
 
 def clean(options: argparse.Namespace) -> int:
-    if not (options.lab or options.context):
-        raise LabError("clean needs --lab NAME or --context NAME; a lab of its own is gone with the inject that started it")
     gone = foreign.clean(foreign.cluster(options)(), options.mark)
     sys.stdout.write(f"{gone} objects removed\n")
     return 0
@@ -85,11 +103,7 @@ def verify_all(options: argparse.Namespace) -> int:
 
 def record(options: argparse.Namespace) -> int:
     def keep(of: Entry, recording: Recording) -> None:
-        where = recordings.write(of, of.fault.plane.release, recording, options.into)
-        size = where.stat().st_size
-        if options.into is None and size > recordings.LARGE:
-            where.unlink()
-            raise LabError(f"{size} bytes are too many for the repository; record it with fewer --innocents, or --into DIR")
+        recordings.write(of, of.fault.plane.release, recording, options.into)
 
     return _verify(_chosen(options), Wanted(options.seed, _innocents(options), keep=keep), options.jobs)
 
@@ -99,7 +113,10 @@ def ask_all(options: argparse.Namespace) -> int:
     for chosen in _chosen(options):
         for release in recordings.recorded(chosen):
             recording = recordings.read(chosen, release)
-            found = asked.complaints(recording, chosen.golden)
+            try:
+                found = asked.complaints(recording, chosen.golden)
+            except BadChange as error:
+                raise BadChange(f"{chosen.name}: {error}") from None
             known = KNOWN.get(chosen.name)
             wrong += bool(found) and known is None
             state = "right" if not found else "known failure" if known else "WRONG"
@@ -118,7 +135,7 @@ def _verify(chosen: list[Entry], wanted: Wanted, jobs: int) -> int:
 
 
 def _tell_result(told: Told) -> None:
-    lines = [*told.failures, *(f"answer: {note}" for note in told.notes)]
+    lines = [*told.failures, *(f"known failure: {note}" for note in told.notes)]
     state = "FAILED" if told.failures else "landed"
     sys.stdout.write(f"{state}  {told.name}  {told.seconds:.1f} s{''.join(f'{chr(10)}    {line}' for line in lines)}\n")
     sys.stdout.flush()
@@ -140,7 +157,8 @@ def _chosen(options: argparse.Namespace) -> list[Entry]:
 
 
 def _innocents(options: argparse.Namespace) -> int | None:
-    return None if options.innocents < 0 else options.innocents
+    """How many innocent nodes; None for each seed's own number."""
+    return None if options.innocents == -1 else options.innocents
 
 
 COMMANDS = {"show": show, "inject": inject, "verify_all": verify_all, "record": record, "ask_all": ask_all, "clean": clean}

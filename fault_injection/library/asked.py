@@ -53,17 +53,22 @@ def complaints(recording: Recording, golden: Golden) -> list[str]:
         if not any(code == wanted.code and own in (None, of) for code, of in behind):
             found.append(f"behind it {', '.join(code for code, _ in behind) or 'nothing'}, golden {wanted.code}{f' {own}' if own else ''}")
     said = text(output)
-    found += [f"the answer doesn't name {filled(value, roles)!r}" for value in golden.values if filled(value, roles) not in said]
+    for value in golden.values:
+        spellings = [filled(text, roles) for text in ([value] if isinstance(value, str) else value)]
+        if not any(text in said for text in spellings):
+            found.append(f"the answer doesn't name {' or '.join(map(repr, spellings))}")
     return found + _on_groups(recording, golden) + _on_trials(recording, golden)
 
 
 def _on_groups(recording: Recording, golden: Golden) -> list[str]:
     """simulate_scaleup's first obstacle of each group that the golden file speaks of."""
+    if not golden.scaleup:
+        return []
+    pods = [filled(golden.ask["pod"], recording.roles)]
+    output = simulate_scaleup.answer(_view(recording.items), simulate_scaleup.Input.model_validate({"pods": pods}))
     found: list[str] = []
     for wanted in golden.scaleup:
         group = filled(wanted.group, recording.roles)
-        pods = [filled(golden.ask["pod"], recording.roles)]
-        output = simulate_scaleup.answer(_view(recording.items), simulate_scaleup.Input.model_validate({"pods": pods}))
         met = [row.obstacles[0].code for row in output.autoscalers if row.obstacles and (row.group or "").split()[-1:] == [group]]
         if met[:1] != [wanted.code]:
             found.append(f"simulate_scaleup: group {group} meets {met[0] if met else 'nothing'} first, golden {wanted.code}")

@@ -20,18 +20,20 @@ NODE_POOL = "karpenter.sh/nodepool"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A node group of Cluster Autoscaler, as its status tells of it. `backoff`: (code, message) of the growth that failed."""
+    """A node group of Cluster Autoscaler, as its status tells of it. `starting`: nodes of it that aren't ready yet. `backoff`: (code,
+    message) of the growth that failed."""
 
     name: str
     size: int
     least: int = 0
     most: int = 10
+    starting: int = 0
     backoff: tuple[str, str] | None = None
 
 
-def cluster_autoscaler(world: World, groups: Sequence[Group], *flags: str) -> Object:
+def cluster_autoscaler(world: World, groups: Sequence[Group], *flags: str, provider: str = "aws") -> Object:
     """Cluster Autoscaler with its status, written a moment ago (kubernetes/autoscaler cluster-autoscaler/clusterstate/api/types.go)."""
-    installed = _deployment(world, "cluster-autoscaler", CLUSTER_AUTOSCALER, "--cloud-provider=aws", *flags)
+    installed = _deployment(world, "cluster-autoscaler", CLUSTER_AUTOSCALER, f"--cloud-provider={provider}", *flags)
     said = {
         "time": world.moment(5),
         "autoscalerStatus": "Running",
@@ -70,6 +72,15 @@ def karpenter(world: World, *flags: str) -> Object:
     return installed
 
 
+def full_node_pool(world: World, number: int = 1) -> tuple[str, list[Object], Object]:
+    """Nodes of a NodePool, whose accelerators a pod each has taken, and a plain one. Gives the pool's name, its requirements, and a pod."""
+    name = world.scene.names.word()
+    nodes = world.nodes(number, labels={NODE_POOL: name})
+    world.scene.plain_nodes(1)
+    holders = [world.scene.running(node, world.devices(node), world.gpu.driver) for node in nodes]
+    return name, [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [world.gpu.shape]}], holders[-1]
+
+
 def node_pool(world: World, name: str, requirements: Sequence[Object] = (), **spec: Any) -> Object:
     """A NodePool that is ready."""
     class_ref = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}
@@ -96,13 +107,18 @@ def _in_status(world: World, group: Group) -> Object:
         "name": group.name,
         "health": {
             "status": "Healthy",
-            "nodeCounts": {"registered": {"total": group.size, "ready": group.size, "unready": {"total": 0}}},
+            "nodeCounts": {"registered": _counts(group)},
             "cloudProviderTarget": group.size,
             "minSize": group.least,
             "maxSize": group.most,
         },
         "scaleUp": activity,
     }
+
+
+def _counts(group: Group) -> Object:
+    found: Object = {"total": group.size, "ready": group.size - group.starting}
+    return {**found, **({"notStarted": group.starting} if group.starting else {}), "unready": {"total": 0}}
 
 
 def _deployment(world: World, name: str, image: str, *command: str) -> Object:

@@ -27,7 +27,8 @@ def page() -> str:
         "",
         f"{len(all_of_them)} entries: {len(all_of_them) - len(controls)} faults and {len(controls)} controls, in which nothing is wrong;",
         f"{len(pairs)} pairs with one event text and two causes, {len(chains)} with a second blocker behind the first. Each is injected",
-        "into a real control plane, and counts because its symptom was seen there. [How to add one](adding-a-fault.md).",
+        "into a real control plane, and counts because its symptom was seen there. For a component that isn't in the lab the scene",
+        "writes in its stead: such a part of a symptom proves nothing but that it was written. [How to add one](adding-a-fault.md).",
         "",
         "```",
         "python -m fault_injection inject NAME            # a control plane with this fault in it, until Ctrl-C",
@@ -45,7 +46,7 @@ def page() -> str:
 
 
 def _table(own: Sequence[Entry]) -> list[str]:
-    rows = ["| name | what the user sees | cause | difficulty | releases | source |", "| --- | --- | --- | --- | --- | --- |"]
+    rows = ["| name | what the user sees | cause | difficulty | releases | written in stead | source |", f"|{' --- |' * 7}"]
     return rows + [f"| {' | '.join(_cell(text) for text in _row(entry))} |" for entry in own]
 
 
@@ -53,15 +54,23 @@ def _row(entry: Entry) -> tuple[str, ...]:
     fault = entry.fault
     kind = "control, " if fault.kind == "control" else ""
     beside = f"; pair of {fault.pair_of}" if fault.pair_of else ""
-    kept = ", ".join(recorded(entry))
     return (
         f"`{entry.name}`",
         fault.symptom_text,
         fault.title,
         f"{kind}{fault.difficulty}{beside}",
-        f"{fault.releases}{f' (recorded: {kept})' if kept else ''}",
+        _releases(entry),
+        "; ".join(f"of the {part.of}: {part.what}" for part in fault.in_stead),
         ", ".join(_source(source) for source in fault.sources) or "none",
     )
+
+
+def _releases(entry: Entry) -> str:
+    """Those in which it was seen, and those in which the rules that it rests on are the same."""
+    seen = recorded(entry)
+    expected = [release for release in entry.fault.minors if release not in seen]
+    said = (("seen", seen), ("expected", expected))
+    return "; ".join(f"{how} in {', '.join(releases)}" for how, releases in said if releases)
 
 
 def _source(source: Source) -> str:

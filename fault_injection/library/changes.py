@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from fault_injection.lab.anew import remake, remove
 from k8s_topo_mcp.diagnosis.fields import steps
 
 from .golden import Change
@@ -191,7 +192,7 @@ def at_place(place: Place, changes: Sequence[Change], roles: Roles) -> None:
         of = named(change, roles)
         item = place.client.get(of.api_version, of.kind, of.name, of.namespace or "default")
         if change.delete:
-            gone(place, item)
+            remove(place.client, place.wait, item)
             continue
         put(place, item, edited(item, change, roles))
 
@@ -200,7 +201,7 @@ def put(place: Place, item: Object, made: Object) -> None:
     """Make an object that is there what it is to be; what can't be edited is made again. Raises LabError, ApiError."""
     of = Named.of(item)
     if of.kind in ANEW and made["spec"] != item["spec"]:
-        _anew(place, item, made)
+        remake(place.client, place.wait, item, made)
         if of.kind == "ResourceClaimTemplate":
             _pods_anew(place, of)
         return
@@ -218,26 +219,6 @@ def _pods_anew(place: Place, template: Named) -> None:
         uses = any(entry.get("resourceClaimTemplateName") == template.name for entry in pod["spec"].get("resourceClaims") or ())
         if uses and not pod["spec"].get("nodeName"):
             if pod["metadata"].get("ownerReferences"):
-                gone(place, pod)
+                remove(place.client, place.wait, pod)
             else:
-                _anew(place, pod, pod)
-
-
-def _anew(place: Place, old: Object, new: Object) -> None:
-    gone(place, old)
-    made = {key: value for key, value in new.items() if key != "status"}
-    made["metadata"] = {key: old["metadata"][key] for key in ("name", "namespace", "labels", "annotations") if key in old["metadata"]}
-    made["spec"] = {key: value for key, value in new["spec"].items() if key != "priority"}
-    place.client.create(made)
-
-
-def gone(place: Place, item: Object) -> None:
-    """Delete an object and wait until it is gone. Raises LabError, ApiError."""
-    metadata = item["metadata"]
-    place.client.delete(item, grace=0 if item["kind"] == "Pod" else None)
-
-    def ended() -> bool:
-        found = place.client.find(item["apiVersion"], item["kind"], metadata["name"], metadata.get("namespace", "default"))
-        return found is None or found["metadata"]["uid"] != metadata["uid"]
-
-    place.wait(f"{item['kind']} {metadata['name']} to be gone", ended, 15)
+                remake(place.client, place.wait, pod)

@@ -13,9 +13,11 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
+from collections.abc import Callable
 from pathlib import Path
 
-NAMES = ("list", "inject", "verify", "record", "ask", "clean")
+FAMILIES = tuple(f"F{number}" for number in range(1, 20))
 
 
 def main(arguments: list[str]) -> int:
@@ -30,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listed = commands.add_parser("list", help="print the faults")
-    listed.add_argument("--family", help="only this one: F1 to F19")
+    listed.add_argument("--family", choices=FAMILIES, metavar="FAMILY", help="only this one: F1 to F19")
     listed.add_argument("--page", action="store_true", help="as the catalogue page docs/faults.md")
     listed.set_defaults(run="show")
 
@@ -40,7 +42,9 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument("--lab", metavar="NAME", help="a lab that is up; without it and --context a lab of its own, until Ctrl-C")
     where.add_argument("--context", metavar="NAME", help="a context of your kubeconfig; needs --this-cluster-is-disposable")
     injected.add_argument("--seed", type=int, help="by default the fault's own, as in its recordings")
-    injected.add_argument("--innocents", type=int, metavar="N", help="innocent nodes, in place of the seed's number")
+    injected.add_argument(
+        "--innocents", type=_at_least(-1), default=-1, metavar="N", help="innocent nodes; by default the seed's own number"
+    )
     _cluster_options(injected)
     injected.set_defaults(run="inject")
 
@@ -51,11 +55,12 @@ def _parser() -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=what)
         _choice(added)
         added.add_argument("--seed", type=int, help="by default each fault's own")
-        added.add_argument("--jobs", type=int, default=1, metavar="N", help="control planes side by side")
-        added.add_argument("--innocents", type=int, default=2, metavar="N", help="innocent nodes; -1 for each seed's own number")
+        added.add_argument("--jobs", type=_at_least(1), default=1, metavar="N", help="control planes side by side")
+        own = "innocent nodes; -1 for each seed's own number"
+        added.add_argument("--innocents", type=_at_least(-1), default=2, metavar="N", help=own)
         if name == "verify":
             added.add_argument("--trials", action="store_true", help="carry out what the golden files say of changes, too")
-            added.add_argument("--ask", action="store_true", help="compare explain_pending's answer with the golden file, too")
+            added.add_argument("--ask", action="store_true", help="fail where explain_pending's answer isn't the golden one, too")
         else:
             added.add_argument("--into", type=Path, metavar="DIR", help="write DIR/FAULT.json.gz in place of the repository's own")
         added.set_defaults(run=run)
@@ -65,12 +70,22 @@ def _parser() -> argparse.ArgumentParser:
     asked.set_defaults(run="ask_all")
 
     cleaned = commands.add_parser("clean", help="remove what inject made in a cluster")
-    cleaned.add_argument("--lab", metavar="NAME", help="a lab that is up")
-    cleaned.add_argument("--context", metavar="NAME", help="a context of your kubeconfig")
+    where = cleaned.add_mutually_exclusive_group(required=True)
+    where.add_argument("--lab", metavar="NAME", help="a lab that is up")
+    where.add_argument("--context", metavar="NAME", help="a context of your kubeconfig; needs --this-cluster-is-disposable")
     cleaned.add_argument("--run", dest="mark", metavar="RUN", help="only what this injection made (inject prints its name)")
     _cluster_options(cleaned)
     cleaned.set_defaults(run="clean")
     return parser
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        if not re.fullmatch(r"-?\d+", text) or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} isn't a whole number of {least} or more")
+        return int(text)
+
+    return number
 
 
 def _choice(parser: argparse.ArgumentParser) -> None:

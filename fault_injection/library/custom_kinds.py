@@ -5,7 +5,7 @@ What a controller of them would do, a scene writes in its stead; the API server 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fault_injection.lab.client import Client
@@ -16,11 +16,15 @@ from k8s_topo_mcp.sources.live.kinds import plural_of
 from .places import Place
 
 Object = dict[str, Any]
+DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
-def serve(place: Place, items: Iterable[Object]) -> None:
-    """Make sure that the kinds of these objects are served. Raises LabError for one that neither Kubernetes nor the product knows."""
+def serve(place: Place, items: Iterable[Object], mark: Callable[[Object], Object]) -> None:
+    """Make sure that the kinds of these objects are served; a definition gets the mark of what is injected.
+
+    Raises LabError for one that neither Kubernetes nor the product knows.
+    """
     client = place.client
     for version, kind, namespaced in sorted({(item["apiVersion"], item["kind"], "namespace" in item["metadata"]) for item in items}):
         if client.serves(version, kind):
@@ -28,8 +32,14 @@ def serve(place: Place, items: Iterable[Object]) -> None:
         group, _, name = version.partition("/")
         if (group, kind) not in KINDS or group.endswith(".k8s.io"):
             raise LabError(f"nobody knows {version} {kind}; turn on its gate or name its API in the fault's plane")
-        client.create(_definition(group, name, kind, namespaced))
+        client.create(mark(_definition(group, name, kind, namespaced)))
         place.wait(f"{kind} to be served", lambda version=version, kind=kind: _served(client, version, kind), 20)
+
+
+def defined_by(definition: Object) -> tuple[str, str]:
+    """apiVersion and kind of the objects that a definition made here serves."""
+    spec = definition["spec"]
+    return f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"]
 
 
 def _served(client: Client, version: str, kind: str) -> bool:
@@ -42,8 +52,8 @@ def _definition(group: str, version: str, kind: str, namespaced: bool) -> Object
     names = {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"}
     served = {"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": ANYTHING}, "subresources": {"status": {}}}
     return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
+        "apiVersion": DEFINITION[0],
+        "kind": DEFINITION[1],
         "metadata": {"name": f"{plural}.{group}"},
         "spec": {"group": group, "names": names, "scope": "Namespaced" if namespaced else "Cluster", "versions": [served]},
     }

@@ -120,14 +120,18 @@ class Fault(Part):
     symptom: tuple[Sign, ...] = Field(min_length=1)
     variants: Variants = Variants()
 
+    @property
+    def minors(self) -> tuple[str, ...]:
+        """The releases in which it behaves so, one by one."""
+        first, _, last = self.releases.replace("1.", "").partition("-")
+        return tuple(f"1.{minor}" for minor in range(int(first), int(last or first) + 1))
+
     @model_validator(mode="after")
-    def _sources(self) -> Fault:
+    def _whole(self) -> Fault:
         if self.kind == "fault" and not self.sources:
             raise ValueError("a fault cites at least one source; only a control may have none")
-        if (
-            self.variants.events != "needed"
-            and any(sign.needs_events() and not sign.absent for sign in self.symptom)
-            and self.variants.events == "expired"
-        ):
+        if self.variants.events == "expired" and any(sign.needs_events() and not sign.absent for sign in self.symptom):
             raise ValueError("with events that have expired no symptom can be an event")
+        if self.plane.release not in self.minors:
+            raise ValueError(f"its plane is of {self.plane.release}, which isn't among its releases, {self.releases}")
         return self

@@ -16,15 +16,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from fault_injection.lab import folder
 from fault_injection.lab.client import Client
 from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.lab.existing import read_kubeconfig
 from fault_injection.lab.kubelets import Kubelets
+from fault_injection.lab.recording import objects
 
+from .custom_kinds import DEFINITION, defined_by
 from .injection import Injection
 from .places import ForeignPlace
-from .recordings import everything
 from .shelf import Entry
 from .steps import named
 
@@ -53,9 +56,19 @@ def _client(kubeconfig: Path, context: str) -> Client:
 
 
 @contextlib.contextmanager
-def injected(chosen: Entry, connect: Callable[[], Client], seed: int, innocents: int | None, kubelets: bool) -> Iterator[str]:
-    """Inject, see the symptom, and give the name of this injection. What was made stays until `clean`, unless it fails. With `kubelets` the
-    nodes that are made are served until the end."""
+def injected(
+    chosen: Entry,
+    connect: Callable[[], Client],
+    seed: int,
+    innocents: int | None,
+    kubelets: bool,
+    tell: Callable[[str], None] = lambda run: None,
+) -> Iterator[str]:
+    """Inject, see the symptom, and give the name of this injection; `tell` hears it before anything is made.
+
+    What was made stays until `clean`, unless the injection fails or is interrupted. With `kubelets` the nodes that are made are
+    served until the end.
+    """
     run = f"run-{secrets.token_hex(3)}"
     client = connect()
     world = chosen.world(seed, innocents)
@@ -69,14 +82,15 @@ def injected(chosen: Entry, connect: Callable[[], Client], seed: int, innocents:
     nodes = {item["metadata"]["name"] for step in world.steps for item in named(step) if item["kind"] == "Node"}
     served = Kubelets(connect, client.call("GET", "/version")["gitVersion"], nodes) if kubelets else None
     injection = Injection(world, ForeignPlace(client), mark)
+    tell(run)
     try:
         if served is not None:
             served.start()
         try:
             injection.run()
             injection.finish()
-        except (LabError, ApiError) as error:
-            clean(client, run)
+        except BaseException as error:
+            _take_back(client, run, error)
             if isinstance(error, ApiError) and error.status == 409:
                 raise LabError(f"{error.message}: another injection, or the cluster's own; `clean` removes what inject made") from None
             raise
@@ -87,10 +101,21 @@ def injected(chosen: Entry, connect: Callable[[], Client], seed: int, innocents:
         client.close()
 
 
+def _take_back(client: Client, run: str, failure: BaseException) -> None:
+    try:
+        clean(client, run)
+    except (LabError, ApiError, httpx.HTTPError) as error:
+        why = str(failure) or type(failure).__name__
+        raise LabError(f"{why}; what was made couldn't be removed ({error}): `clean --run {run}` does") from failure
+
+
 def clean(client: Client, run: str | None) -> int:
-    """Delete what carries the label, and what was made for it; how many objects that were."""
+    """Delete what carries the label (of this run, or of any), and what was made for it; how many objects that were.
+
+    A definition of a kind goes last, and only if no object of that kind is left: what others made of it would go with it.
+    """
     selected = f"{LABEL}={run}" if run else LABEL
-    found = everything(client, labelSelector=selected)
+    found = [item for item in objects(client, labelSelector=selected) if _carries(item, run)]
     order = {"Deployment": 0, "StatefulSet": 0, "Job": 0, "DaemonSet": 0, "ReplicaSet": 1, "Pod": 2, "ResourceClaim": 3}
     for item in sorted(found, key=lambda entry: order.get(entry["kind"], 4)):
         client.delete(item, grace=0 if item["kind"] == "Pod" else None)
@@ -102,4 +127,13 @@ def clean(client: Client, run: str | None) -> int:
             and now["kind"] != "Namespace"
         ):
             client.patch(now, {"metadata": {"finalizers": None}})
-    return len(found)
+    definitions = [item for item in client.list(*DEFINITION, labelSelector=selected) if _carries(item, run)]
+    unused = [item for item in definitions if not (client.serves(*defined_by(item)) and client.list(*defined_by(item)))]
+    for item in unused:
+        client.delete(item)
+    return len(found) + len(unused)
+
+
+def _carries(item: Object, run: str | None) -> bool:
+    mark = (item["metadata"].get("labels") or {}).get(LABEL)
+    return mark is not None and run in (None, mark)

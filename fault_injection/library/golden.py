@@ -6,9 +6,9 @@ a fix has to keep, and can be looked up once the pod is bound.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from k8s_topo_mcp.diagnosis.report import Verdict as PodVerdict
 from k8s_topo_mcp.findings import CODES
@@ -20,17 +20,21 @@ Verdict = Literal[PodVerdict, "no pods", "too few pods"]
 """Of a pod, and of a workload whose pods aren't there."""
 
 
+def _known(code: str) -> str:
+    if code not in CODES:
+        raise ValueError(f"no code {code}; tests/surface/golden/codes.txt lists them")
+    return code
+
+
+Code = Annotated[str, AfterValidator(_known)]
+"""The code of a finding."""
+
+
 class Blocker(Part):
     """One reason, and the object to change or blame ("ResourceClaim {claim}"). A golden file lists them in the order in which they hold."""
 
-    code: str
+    code: Code
     object: str | None = None
-
-    @model_validator(mode="after")
-    def _known(self) -> Blocker:
-        if self.code not in CODES:
-            raise ValueError(f"no code {self.code}; tests/surface/golden/codes.txt lists them")
-        return self
 
 
 class Change(Part):
@@ -53,7 +57,8 @@ class Change(Part):
 class Trial(Part):
     """Changes together, and what came of them. `where`: only a lab can tell, because controllers have to act first.
 
-    `then`: what shows that it helped, in place of the pod's being bound; a change that doesn't help must not show it within `seconds`.
+    `then`: what shows that it helped, in place of the pod's being bound; a change that doesn't help must not show it. How long either is
+    waited for, `verification` says (HELPS, DOESNT).
     """
 
     say: str
@@ -92,13 +97,7 @@ class Obstacle(Part):
     """What first keeps the autoscaler that runs here from adding a node of a group for these pods."""
 
     group: str
-    code: str
-
-    @model_validator(mode="after")
-    def _known(self) -> Obstacle:
-        if self.code not in CODES:
-            raise ValueError(f"no code {self.code}; tests/surface/golden/codes.txt lists them")
-        return self
+    code: Code
 
 
 class Golden(Part):
@@ -108,7 +107,7 @@ class Golden(Part):
     verdict: Verdict
     blockers: tuple[Blocker, ...] = ()
     scaleup: tuple[Obstacle, ...] = ()
-    values: tuple[str, ...] = Field(default=(), description="what a whole answer has to name, word for word")
+    values: tuple[str | tuple[str, ...], ...] = Field(default=(), description="what a whole answer has to name; of several spellings one")
     cause: str
     trap: str
     fixes: tuple[Trial, ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fault_injection.lab.errors import ApiError, LabError
+from fault_injection.lab.errors import LabError
 from fault_injection.lab.kubelets import now
 
 from .custom_kinds import serve
@@ -95,7 +95,7 @@ class Injection:
 
     def _create(self, items: Sequence[Object]) -> None:
         """Hardware and what runs first; then, on a quiet cluster, what waits, one after the other."""
-        serve(self.place, items)
+        serve(self.place, items, self.mark)
         later = [item for item in items if _waits(item)]
         first = [item for item in items if not _waits(item)]
         self.world.scene.apply(self, first, workers=WORKERS if len(first) > MANY else 1)
@@ -179,8 +179,11 @@ class Injection:
             raise error(f"{failure}; {self._state_of(sign.of)}") from None
 
     def _see_not(self, sign: Sign, error: type[LabError]) -> None:
+        """Nothing can be seen of an object that isn't there either: it has to be."""
         limit = time.monotonic() + sign.seconds
         while time.monotonic() < limit:
+            if not sign.is_of_existence and self._find(of := self._named(sign.of, self.named())) is None:
+                raise error(f"{sign.words()}: {of.ref} isn't there at all")
             if self.shows(sign):
                 raise error(f"seen, but must not be: {sign.words()}; {self._state_of(sign.of)}")
             time.sleep(0.2)
@@ -248,6 +251,3 @@ def _timed(value: Any) -> Any:
 def _ago(seconds: float, micro: bool = False) -> str:
     moment = datetime.datetime.fromisoformat(now()) - datetime.timedelta(seconds=seconds)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if micro else "%Y-%m-%dT%H:%M:%SZ")
-
-
-__all__ = ["ApiError", "Injection", "NotThere"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from k8s_topo_mcp.cel import CompileError, Environment, compile_selector
 from k8s_topo_mcp.dra.selectors import values_of
-from k8s_topo_mcp.objects import Device, ResourceSlice
+from k8s_topo_mcp.objects import Device, Quantity, ResourceSlice
 from k8s_topo_mcp.sources.snapshot import load_text
 
 from .golden import Devices, Intent
@@ -25,20 +25,26 @@ def lost(intent: Intent, items: Sequence[Object], pod: Object, roles: Roles) -> 
     found: list[str] = []
     node = next((item for item in items if item["kind"] == "Node" and item["metadata"]["name"] == node_name), None)
     labels: Mapping[str, str] = ((node or {}).get("metadata") or {}).get("labels") or {}
-    for key, value in intent.node.items():
-        wanted = filled(value, roles)
+    for name, value in intent.node.items():
+        key, wanted = filled(name, roles), filled(value, roles)
         if labels.get(key) != wanted:
             found.append(f"it is bound to {node_name}, whose label {key} is {labels.get(key)!r}, not {wanted!r}")
     for key, amount in intent.requests.items():
-        resource = filled(key, roles)
-        asked = [(entry.get("resources") or {}).get("requests", {}).get(resource) for entry in pod["spec"]["containers"]]
-        if filled(amount, roles) not in asked:
-            found.append(f"it doesn't ask for {filled(amount, roles)} {resource} any more")
+        resource, wanted = filled(key, roles), Quantity.parse(filled(amount, roles))
+        asked = _requested(pod, resource)
+        if asked != wanted:
+            found.append(f"it asks for {asked} {resource}, not {wanted}")
     if intent.devices is not None:
         found += _devices(intent.devices, items, pod, roles)
     for role in intent.untouched:
         found += _untouched(role, items, roles)
     return found
+
+
+def _requested(pod: Object, resource: str) -> Quantity:
+    """What the containers ask for together."""
+    amounts = [((entry.get("resources") or {}).get("requests") or {}).get(resource, "0") for entry in pod["spec"]["containers"]]
+    return sum((Quantity.parse(amount) for amount in amounts), Quantity.of(0))
 
 
 def _untouched(role: str, items: Sequence[Object], roles: Roles) -> list[str]:

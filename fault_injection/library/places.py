@@ -81,7 +81,7 @@ class ForeignPlace:
             time.sleep(every)
 
     def component(self, name: str, up: bool) -> None:
-        raise LabError(f"this fault {'starts' if up else 'stops'} {name}: that takes a lab of its own (inject FAULT --lab)")
+        raise LabError(f"this fault {'starts' if up else 'stops'} {name}: that takes a lab of its own (neither --lab nor --context)")
 
     def hold(self, name: str, namespace: str) -> None:
-        raise LabError(f"this fault keeps pod {namespace}/{name} from starting: that takes a lab of its own (inject FAULT --lab)")
+        raise LabError(f"this fault keeps pod {namespace}/{name} from starting: that takes a lab of its own (neither --lab nor --context)")

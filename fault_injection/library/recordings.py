@@ -6,20 +6,19 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fault_injection.lab.client import Client
-from fault_injection.lab.recording import read_gates
-from k8s_topo_mcp.objects import KINDS
-from k8s_topo_mcp.objects.decoding import parse_time
-from k8s_topo_mcp.sources.live.kinds import STATUS_CONFIG_MAP
-from k8s_topo_mcp.sources.snapshot.write import Facts, entries
+from fault_injection.lab.errors import LabError
+from fault_injection.lab.recording import record
 
 from .roles import Named, Value, dump, load
 from .shelf import Entry
+from .strict import BadFile
 
 Object = dict[str, Any]
 CLUSTER = "lab"
@@ -58,37 +57,11 @@ def _about(fields: Object, of: Named, kind: str | None = None) -> bool:
     return fields["name"] == of.name and fields.get("namespace") in (None, of.namespace) and kind in (None, of.kind)
 
 
-def take(client: Client, metrics: str, moment: str, api_version: str) -> Object:
+def take(client: Client, scheduler_metrics: str, api_version: str) -> Object:
     """The cluster as a v1 List; resource.k8s.io in the version asked for."""
-    facts = Facts(
-        as_of=parse_time(moment),
-        cluster=CLUSTER,
-        version=client.call("GET", "/version"),
-        gates={**read_gates(client.text("/metrics")), **read_gates(metrics)},
-    )
-    items = [item for item in everything(client, api_version) if item["metadata"].get("namespace") != NODE_LEASES]
-    return {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": list(entries(facts, items))}
-
-
-def everything(client: Client, api_version: str = "resource.k8s.io/v1", **parameters: str) -> list[Object]:
-    """Every object of every kind that the product reads; `parameters` of the lists, as labelSelector."""
-    versions = client.versions()
-    found: list[Object] = []
-    for group, kind in sorted(KINDS):
-        if group == "events.k8s.io":
-            continue  # the same events as in the core group
-        wanted = [api_version] if group == "resource.k8s.io" else []
-        served = next((version for version in (*wanted, *versions.get(group, ())) if client.serves(version, kind)), None)
-        if served is not None:
-            found += client.list(served, kind, None, **parameters)
-    return found + _autoscaler_status(client)
-
-
-def _autoscaler_status(client: Client) -> list[Object]:
-    """The one ConfigMap that the product reads."""
-    namespace, name = STATUS_CONFIG_MAP
-    found = client.find("v1", "ConfigMap", name, namespace)
-    return [] if found is None else [found]
+    content = record(client, scheduler_metrics, CLUSTER, api_version)
+    items = [item for item in content["items"] if (item.get("metadata") or {}).get("namespace") != NODE_LEASES]
+    return {**content, "items": items}
 
 
 def path_of(entry: Entry, release: str) -> Path:
@@ -96,20 +69,41 @@ def path_of(entry: Entry, release: str) -> Path:
 
 
 def write(entry: Entry, release: str, recording: Recording, into: Path | None = None) -> Path:
-    """Write it into the fault's folder, or as FAULT.json.gz into another; the same content gives the same bytes."""
+    """Write it into the fault's folder, or as FAULT.json.gz into another; the same content gives the same bytes.
+
+    Raises LabError for one that is too large for the repository, and leaves the recording that is there.
+    """
+    packed = _packed(recording.content)
+    if into is None and len(packed) > LARGE:
+        wrong = f"{entry.name}: {len(packed)} bytes are too many for the repository (at most {LARGE})"
+        raise LabError(f"{wrong}; record it with fewer --innocents, or --into DIR")
     target = path_of(entry, release) if into is None else into / f"{entry.name}.json.gz"
     target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-        packed.write(json.dumps(recording.content, separators=(",", ":"), sort_keys=True).encode())
+    target.write_bytes(packed)
     _roles_beside(target).write_text(json.dumps({**recording.told, "roles": dump(recording.roles)}, indent=1) + "\n")
     return target
 
 
+def _packed(content: Object) -> bytes:
+    packed = io.BytesIO()
+    with gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as file:
+        file.write(json.dumps(content, separators=(",", ":"), sort_keys=True).encode())
+    return packed.getvalue()
+
+
 def read(entry: Entry, release: str) -> Recording:
-    """A recording from the fault's folder. Raises FileNotFoundError."""
+    """A recording from the fault's folder. Raises BadFile if one of its two files isn't there or isn't whole."""
     source = path_of(entry, release)
-    told = json.loads(_roles_beside(source).read_text())
-    return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told)
+    roles = _roles_beside(source)
+    again = f"`python -m fault_injection record {entry.name}` writes it anew"
+    for path in (source, roles):
+        if not path.exists():
+            raise BadFile(f"{path}: there is no such file; {again}")
+    try:
+        told = json.loads(roles.read_text())
+        return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told)
+    except (ValueError, KeyError, EOFError, OSError) as error:
+        raise BadFile(f"the recording {source} or {roles.name} beside it isn't whole ({error}); {again}") from None
 
 
 def recorded(entry: Entry) -> list[str]:

@@ -14,15 +14,17 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
+import httpx
+
 from fault_injection.lab.command import parse_gates
 from fault_injection.lab.errors import ApiError, LabError
-from fault_injection.lab.kubelets import now
 from fault_injection.lab.lab import Lab
+from fault_injection.lab.recording import objects
 
 from .declared import Plane
 from .injection import Injection
 from .places import LabPlace
-from .recordings import Recording, everything, take
+from .recordings import Recording, take
 from .shelf import Entry
 from .variants import API_VERSIONS
 
@@ -36,6 +38,10 @@ QUIET = 0.3
 """Seconds from the symptom to the recording: events are written behind the condition."""
 KEPT = frozenset({"Namespace", "PriorityClass", "ConfigMap"})
 """Kinds of which the control plane has objects of its own; of these only what is new is deleted."""
+
+
+class NotClean(LabError):
+    """Something of a fault is left, or may be: no other can be injected into this cluster."""
 
 
 class Session:
@@ -53,7 +59,7 @@ class Session:
         self.lab.up()
         self.place = LabPlace(self.lab)
         self._metrics = self.lab.scheduler_metrics()
-        self._own = {item["metadata"]["uid"] for item in everything(self.lab.client)}
+        self._own = {item["metadata"]["uid"] for item in objects(self.lab.client)}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
@@ -61,7 +67,7 @@ class Session:
 
     @contextlib.contextmanager
     def injected(self, entry: Entry, seed: int, innocents: int | None = None) -> Iterator[Injection]:
-        """A fault that has landed: its symptom was seen. The cluster is clean again at the end."""
+        """A fault that has landed: its symptom was seen. The cluster is clean again at the end; raises NotClean if it isn't."""
         injection = Injection(entry.world(seed, innocents), self.place)
         try:
             injection.run()
@@ -69,27 +75,37 @@ class Session:
         finally:
             self.clean()
 
-    def record(self, injection: Injection) -> Recording:
-        """The cluster as it is, after what the variant asks for at its end."""
+    def finish(self, injection: Injection) -> None:
+        """What the variant asks for at its end, once everything is written."""
         time.sleep(QUIET)
         injection.finish()
+
+    def record(self, injection: Injection) -> Recording:
+        """The cluster as it is, after what the variant asks for at its end."""
+        self.finish(injection)
         variant = injection.world.variant
         roles = injection.roles()
-        content = take(self.lab.client, self._metrics, now(micro=True), variant.api_version)
+        content = take(self.lab.client, self._metrics, variant.api_version)
         told = {"release": self.lab.release, "seed": variant.seed, "innocents": variant.innocents, "variant": variant.words()}
         return Recording(content, roles, told)
 
     # --- cleaning -----------------------------------------------------------------------------------------------------------------
 
     def clean(self) -> None:
-        """Delete whatever the control plane doesn't have by itself, and start again what was stopped."""
+        """Delete whatever the control plane doesn't have by itself, and start again what was stopped. Raises NotClean."""
+        try:
+            self._clean()
+        except (LabError, ApiError, httpx.HTTPError) as error:
+            raise NotClean(f"the cluster isn't clean: {error}") from error
+
+    def _clean(self) -> None:
         self.place.restore()
         left: list[Object] = []
         limit = time.monotonic() + CLEAN
         for attempt in itertools.count():
             if time.monotonic() > limit:
-                raise LabError(f"the cluster isn't clean after {CLEAN:.0f} s: {', '.join(_names(left))}")
-            left = [item for item in everything(self.lab.client) if item["metadata"]["uid"] not in self._own]
+                raise LabError(f"after {CLEAN:.0f} s there are still {', '.join(_names(left))}")
+            left = [item for item in objects(self.lab.client) if item["metadata"]["uid"] not in self._own]
             if not left:
                 return
             self._delete_all([item for item in left if not _ends_by_itself(item)], attempt)

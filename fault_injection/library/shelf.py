@@ -13,7 +13,7 @@ from pathlib import Path
 from .declared import Fault
 from .golden import Golden
 from .strict import BadFile, read
-from .variants import drawn
+from .variants import Variant, drawn
 from .world import World
 
 FAULTS = Path(__file__).parents[1] / "faults"
@@ -49,10 +49,12 @@ class Entry:
 
     def world(self, seed: int, innocents: int | None = None) -> World:
         """The scene of a seed, described to its end. Raises BadFile for a scene without a `scene` function."""
-        module = self._scene()
-        variant = drawn(self.name, seed, self.fault.variants, innocents, tuple(getattr(module, "DRIVERS", ())))
+        return self.scene(drawn(self.name, seed, self.fault.variants, innocents, tuple(getattr(self._scene(), "DRIVERS", ()))))
+
+    def scene(self, variant: Variant) -> World:
+        """The scene in a given variant. Raises BadFile as `world` does."""
         world = World(self.name, self.fault, variant)
-        make: Callable[[World], None] = module.scene  # type: ignore[attr-defined]
+        make: Callable[[World], None] = self._scene().scene  # type: ignore[attr-defined]
         make(world)
         world.finish()
         return world
@@ -81,5 +83,5 @@ def entry(name: str, folder: Path = FAULTS) -> Entry:
         asked = set(name.split("-"))
         alike = {other: len(asked & set(other.split("-"))) for other in known}
         near = sorted((other for other in known if alike[other]), key=lambda other: -alike[other])[:4]
-        raise UnknownFault(f"no fault {name!r}; {'near it: ' + ', '.join(near) if near else f'there are {len(known)}'}: `faults list`")
+        raise UnknownFault(f"no fault {name!r}; {'near it: ' + ', '.join(near) if near else f'there are {len(known)}'}: `list` prints them")
     return Entry(folder / name)

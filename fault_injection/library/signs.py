@@ -22,7 +22,7 @@ Object = dict[str, Any]
 
 class Sign(Part):
     """One sign. Exactly one of `condition`, `event`, `bound`, `exists` and `field` says what is looked at; `message` is a regular
-    expression in which {role} stands for an object's name."""
+    expression in which {role} stands for an object's name. `exists: false` beside a field: the object is there, and the field isn't."""
 
     of: str = "pod"
     condition: str | None = None
@@ -40,7 +40,7 @@ class Sign(Part):
     @model_validator(mode="after")
     def _one(self) -> Sign:
         said = [name for name in ("condition", "event", "bound", "exists", "field") if getattr(self, name) is not None]
-        if len(said) != 1:
+        if len(said) != 1 and not (said == ["exists", "field"] and self.exists is False and self.value is None):
             raise ValueError(f"a sign says one of condition, event, bound, exists and field, not {', '.join(said) or 'none of them'}")
         if self.event is not None and self.reason is not None:
             raise ValueError("an event's reason is written as event: REASON")
@@ -55,7 +55,7 @@ class Sign(Part):
             if self.event
             else f"{'bound' if self.bound else 'not bound'}"
             if self.bound is not None
-            else f"{'there' if self.exists else 'not there'}"
+            else f"{f'{self.field} ' if self.field else ''}{'there' if self.exists else 'not there'}"
             if self.exists is not None
             else f"{self.field} {'there' if self.value is None else f'= {self.value!r}'}"
         )
@@ -65,9 +65,14 @@ class Sign(Part):
     def needs_events(self) -> bool:
         return self.event is not None
 
+    @property
+    def is_of_existence(self) -> bool:
+        """Whether it says that the object itself is there, or isn't; any other sign takes an object that is there."""
+        return self.exists is not None and self.field is None
+
     def seen(self, item: Object | None, events: Callable[[], Sequence[Object]], roles: Roles) -> bool:
         """Whether an object shows the sign now. `events`: the events about it, asked for only if they matter."""
-        if self.exists is not None:
+        if self.is_of_existence:
             return (item is not None) is self.exists
         if item is None:
             return False
@@ -85,7 +90,7 @@ class Sign(Part):
             return any(entry.get("reason") == self.event and self._says(entry.get("message") or "", roles) for entry in events())
         assert self.field is not None
         found = _at(item, self.field)
-        return found is not None and self.value in (None, found)
+        return found is None if self.exists is False else found is not None and self.value in (None, found)
 
     def _says(self, text: str, roles: Roles) -> bool:
         return self.message is None or re.search(quoted(self.message, roles), text) is not None

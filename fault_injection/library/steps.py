@@ -50,7 +50,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """From now on the stand-in for kubelets starts no container of this pod."""
+    """From now on the stand-in for kubelets starts no container of this pod, and ends none."""
 
     item: Object
 

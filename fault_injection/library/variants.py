@@ -29,10 +29,6 @@ class Accelerator:
         """CEL for an attribute of the driver's own."""
         return f"device.attributes['{self.driver}'].{name}"
 
-    def is_product(self) -> str:
-        """CEL for: it is this product."""
-        return f"{self.attribute()} == '{self.product}'"
-
     def has_memory(self, amount: str) -> str:
         """CEL for: it has at least so much memory."""
         return f"device.capacity['{self.driver}'].memory.compareTo(quantity('{amount}')) >= 0"
@@ -43,8 +39,8 @@ ACCELERATORS = (
     Accelerator("p4d.24xlarge", "gpu.nvidia.com", "NVIDIA A100-SXM4-40GB", "40Gi"),
     Accelerator("g6.48xlarge", "gpu.nvidia.com", "NVIDIA L4", "23034Mi"),
     Accelerator("onprem-dgx-h100", "gpu.nvidia.com", "NVIDIA H100 80GB HBM3", "81559Mi"),
-    Accelerator("Standard_ND96isr_MI300X_v5", "gpu.amd.com", "AMD Instinct MI300X", "196592Mi"),
-    Accelerator("onprem-mi300x-oam8-spr", "gpu.amd.com", "AMD Instinct MI300X", "196592Mi"),
+    Accelerator("Standard_ND96isr_MI300X_v5", "gpu.amd.com", "AMD_Instinct_MI300X_OAM", "196592Mi"),
+    Accelerator("onprem-mi300x-oam8-spr", "gpu.amd.com", "AMD_Instinct_MI300X_OAM", "196592Mi"),
 )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fault_injection.lab.errors import ApiError, LabError
+from fault_injection.lab.recording import objects
 
 from .asked import complaints
 from .changes import BadChange, at_place
@@ -18,21 +19,25 @@ from .declared import Plane
 from .golden import Trial
 from .injection import Injection
 from .intent import lost
-from .recordings import Recording, everything
+from .known import KNOWN
+from .recordings import Recording
 from .roles import Named, roles_in
-from .session import Session
+from .session import NotClean, Session
 from .shelf import Entry
 from .signs import Sign
 
-HELPS = 30.0
-"""Seconds in which a fix must let the pod bind: a refused pod waits up to 10 s for its next attempt."""
-DOESNT = 4.0
-"""Seconds after which a change counts as one that didn't help."""
+BACKOFF = 10.0
+"""Seconds that a refused pod waits at most for its next attempt (kube-scheduler's podMaxBackoffSeconds)."""
+HELPS = 3 * BACKOFF
+"""Seconds in which a fix must let the pod bind."""
+DOESNT = BACKOFF + 1
+"""Seconds after which a change counts as one that didn't help: the backoff, and the second after which its queue is looked through.
+The pod could be made again in place of waiting, but then what is shown would be of another pod than the one that the change leaves."""
 
 
 @dataclass(slots=True)
 class Told:
-    """What came of one fault."""
+    """What came of one fault. `notes`: what is wrong with the answer to a known failure."""
 
     name: str
     seconds: float = 0.0
@@ -43,7 +48,7 @@ class Told:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What to do with each fault, at a seed (by default its own). `keep` gets its recording, `ask` compares our answer with the
-    golden one."""
+    golden one: another answer fails, unless the fault is a known failure."""
 
     seed: int | None = None
     innocents: int | None = 2
@@ -82,19 +87,27 @@ def verify(chosen: Sequence[Entry], wanted: Wanted, jobs: int, tell: Callable[[T
 
 
 def _share(plane: Plane, share: Sequence[Entry], wanted: Wanted) -> Iterator[Told]:
+    """A control plane for all of them, and another one after a fault that left something behind."""
     left = list(share)
-    try:
-        with Session(plane) as session:
-            while left:
-                entry = left.pop(0)
-                yield _one(session, entry, wanted)
-    except (LabError, ApiError) as error:
-        for entry in left:
-            yield Told(entry.name, failures=[f"no control plane: {error}"])
+    while left:
+        told = Told(left[0].name)
+        try:
+            with Session(plane) as session:
+                while left:
+                    entry = left.pop(0)
+                    told = Told(entry.name)
+                    _one(session, entry, wanted, told)
+                    yield told
+        except NotClean:
+            yield told
+        except (LabError, ApiError) as error:
+            for entry in left:
+                yield Told(entry.name, failures=[f"no control plane: {error}"])
+            return
 
 
-def _one(session: Session, entry: Entry, wanted: Wanted) -> Told:
-    told = Told(entry.name)
+def _one(session: Session, entry: Entry, wanted: Wanted, told: Told) -> None:
+    """What came of it goes into `told`. Raises NotClean, told as well."""
     seed = entry.seed if wanted.seed is None else wanted.seed
     began = time.monotonic()
     try:
@@ -104,17 +117,31 @@ def _one(session: Session, entry: Entry, wanted: Wanted) -> Told:
                 if wanted.keep is not None:
                     wanted.keep(entry, recording)
                 if wanted.ask:
-                    told.notes += complaints(recording, entry.golden)
+                    (told.notes if entry.name in KNOWN else told.failures).extend(complaints(recording, entry.golden))
         if wanted.trials:
             for trial, helps in [*((trial, True) for trial in entry.golden.fixes), *((trial, False) for trial in entry.golden.not_fixes)]:
                 with session.injected(entry, seed, wanted.innocents) as injection:
                     told.failures += _trial(entry, injection, trial, helps)
+    except NotClean as error:
+        told.failures += _chain(error)
+        raise
     except (LabError, ApiError, BadChange) as error:
         told.failures.append(str(error))
     except Exception as error:  # a scene is code: what it raises is the failure of this fault alone
         told.failures.append(f"{type(error).__name__}: {error}")
-    told.seconds = time.monotonic() - began
-    return told
+    finally:
+        told.seconds = time.monotonic() - began
+
+
+def _chain(error: BaseException) -> list[str]:
+    """The error and what came before it, first things first; what another one quotes is left out."""
+    texts: list[str] = []
+    found: BaseException | None = error
+    while found is not None:
+        if not any(str(found) in text for text in texts):
+            texts.insert(0, str(found))
+        found = found.__context__
+    return texts
 
 
 def _trial(entry: Entry, injection: Injection, trial: Trial, helps: bool) -> list[str]:
@@ -139,7 +166,7 @@ def _intent(entry: Entry, injection: Injection, trial: Trial) -> list[str]:
     of = roles.get(_asked(entry))
     if intent is None or not isinstance(of, Named) or of.kind != "Pod":
         return []
-    items = everything(injection.place.client)
+    items = objects(injection.place.client)
     pod = next((item for item in items if item["kind"] == "Pod" and item["metadata"]["name"] == of.name), None)
     missing = [f"{of.ref} is gone"] if pod is None else lost(intent, items, pod, roles)
     return [f"{trial.say!r} gives up what was meant: {'; '.join(missing)}"] if missing else []

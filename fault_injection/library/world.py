@@ -106,7 +106,7 @@ class World:
         self._step(Component(component, up=True))
 
     def hold(self, pod: Object) -> None:
-        """Before it is made: no container of it is started."""
+        """From now on no container of it is started; and none is ended, if it runs by now and is deleted with a grace period."""
         self.steps.append(Hold(pod))
 
     def said(self, about: Object, reason: str, message: str, source: str, **more: Any) -> None:

@@ -17,6 +17,7 @@ from .clusters import (
     code,
     device_class,
     explained,
+    gpu,
     gpus,
     held,
     helping,
@@ -24,6 +25,7 @@ from .clusters import (
     pod,
     pool,
     request,
+    trials,
     vain,
 )
 from .layers.objects import quota
@@ -117,11 +119,22 @@ def test_a_class_that_does_not_exist_is_named_with_one_of_about_its_name(asked: 
     assert helping(report) == {f"deviceClassName {asked} → gpu": ("n1",)}
 
 
-@pytest.mark.parametrize("asked", ["nvidia.com", "nic", "dra.net"])
+@pytest.mark.parametrize(
+    ("asked", "there", "misspelt"),
+    [("gpus", "gpu", True), ("gpu.example.cmo", "gpu.example.com", True), ("gpu-h100", "gpu-l4", False), ("nvidia-gpu", "amd-gpu", False)],
+)
+def test_another_class_is_what_was_meant_only_where_the_name_is_misspelt(asked: str, there: str, misspelt: bool) -> None:
+    report = explained(cluster(HERE[0], device_class(there), pool(gpus(1)), *asking(request(of=asked))))
+    changes = {trial.change.text: trial.change.keeps_intent for trial in report.remedies}
+    assert changes == {f"deviceClassName {asked} → {there}": misspelt}
+
+
+@pytest.mark.parametrize("asked", ["nvidia.com", "nic", "dra.net", ".", "a."])
 def test_for_a_class_that_does_not_exist_no_other_kind_of_device_is_offered(asked: str) -> None:
     report = explained(cluster(*HERE, *asking(request(of=asked))))
     assert code(report) == "CLASS_MISSING"
     assert helping(report) == {}
+    assert report.behind == ()
 
 
 def test_the_class_of_a_driver_that_publishes_devices_is_created() -> None:
@@ -137,6 +150,16 @@ def test_behind_a_missing_class_it_is_told_that_its_driver_publishes_nothing() -
     assert code(report) == "CLASS_MISSING"
     assert [(found.code, str(found.object)) for found in report.behind] == [("CLASS_NO_MATCH", "DeviceClass nic.example.com")]
     assert "DeviceClass nic.example.com created (device.driver == 'nic.example.com')" in vain(report)
+
+
+@pytest.mark.parametrize("of_the_other", ["device.driver == 'gpu.example.com'", "device.attributes['gpu.example.com'].type == 'gpu'"])
+def test_a_class_that_may_be_for_devices_of_a_driver_of_another_name_is_not_imagined(of_the_other: str) -> None:
+    """mig.example.com is of devices of driver gpu.example.com, which has no class for them or says of them that they are such."""
+    here = (HERE[0], device_class(DRIVER, of_the_other), pool([gpu("mig-0", {"type": "mig"})]))
+    report = explained(cluster(*here, *asking(request(of="mig.example.com"))))
+    assert code(report) == "CLASS_MISSING"
+    assert report.behind == ()
+    assert not any("created" in trial.change.text for trial in trials(report))
 
 
 def test_behind_a_missing_class_of_a_domain_that_nobody_here_has_nothing_is_said() -> None:

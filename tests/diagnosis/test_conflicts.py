@@ -6,6 +6,7 @@ from .clusters import (
     DRIVER,
     STANDARD,
     Item,
+    answered,
     asking,
     claim,
     cluster,
@@ -13,6 +14,7 @@ from .clusters import (
     device_class,
     distinct,
     explained,
+    gpu,
     gpus,
     held,
     helping,
@@ -92,6 +94,21 @@ def test_an_attribute_of_another_name_with_the_values_that_the_other_devices_hav
     assert alike is not None
     assert (alike.attribute, alike.shared, alike.published) == (f"{DRIVER}/rootComplex", 2, 2)
     assert f"matchAttribute {DRIVER}/rootComplex" in vain(report)
+    assert f"on 2 of them with the same values as {STANDARD}/pcieRoot of devices of another request" in answered(cluster(*items, *asked))
+
+
+def test_one_text_that_devices_share_or_texts_that_no_one_node_has_are_no_look_alike() -> None:
+    """A constant of all devices is equal by chance; and slices for all nodes don't say which devices are on one."""
+    items = (node("n1"), device_class(), device_class("nic", f'device.driver == "{NIC}"'))
+    asked = asking(request("gpu"), request("nic", of="nic"), constraints=[match(f"{STANDARD}/pcieRoot")])
+    constant = (pool(gpus(2, partition="0")), nic("n1", "0", "1"))
+    nics = [gpu(f"nic-{number}", {f"{STANDARD}/pcieRoot": f"pci{number}"}) for number in range(2)]
+    for_all = (pool(gpus(2, rack=lambda number: f"pci{number}"), allNodes=True), pool(nics, driver=NIC, allNodes=True))
+    for slices in (constant, for_all):
+        report = explained(cluster(*items, *slices, *asked))
+        assert code(report) == "CONSTRAINT_ATTRIBUTE_MISSING"
+        assert report.cause is not None
+        assert report.cause.look_alike is None
 
 
 def test_an_attribute_without_a_look_alike_is_just_missing() -> None:

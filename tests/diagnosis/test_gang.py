@@ -71,7 +71,7 @@ def test_every_member_of_the_recorded_gang_has_the_same_answer(recorded: Cluster
     assert len({report.cause for report in reports}) == len({report.remedies for report in reports}) == 1
     assert values(reports[0]) == {"min_count": 16, "fit": 12, "untried": 3, "member": "llama-12", "because": "DEVICES_IN_USE"}
     assert reports[0].verdict == "blocked by holders"
-    assert [holder.claim.name for holder in reports[0].holders] == ["eval"]
+    assert [holder.about.name for holder in reports[0].holders] == ["eval"]
 
 
 def test_the_text_of_every_member_is_predicted_word_for_word(recorded: ClusterView) -> None:
@@ -268,6 +268,19 @@ def test_what_closes_the_nodes_with_devices_is_opened_for_all_though_a_plain_nod
     assert report.cause is not None
     assert values(report)["because"] == "UNTOLERATED_TAINT"
     assert list(outcomes(report).values()) == [(2, 2)]
+
+
+def test_of_a_resource_that_nodes_count_the_pods_of_the_nearest_node_are_in_the_way() -> None:
+    """Those of a node that is tainted too aren't, however many they are."""
+    count = {"example.com/gpu": "8"}
+    busy = [pod(f"small-{number}", on="t", requests={"example.com/gpu": "1"}) for number in range(5)]
+    tainted = node("t", allocatable=count, taints=[{"key": "team", "value": "b", "effect": "NoSchedule"}])
+    big = pod("big", on="n1", requests={"example.com/gpu": "6"})
+    gang = [pod_group(2), *(item for number in range(2) for item in member(number, requests={"example.com/gpu": "4"}))]
+    report = explained(cluster(tainted, node("n1", allocatable=count), *busy, big, *gang, gates=ON), "m-0")
+    assert report.verdict == "blocked by holders"
+    assert [(holder.pods, holder.devices) for holder in report.holders] == [(("default/big",), 6)]
+    assert {trial.change.text: trial.fit for trial in report.remedies} == {"pod default/big ends": 2, "1 node more like n1": 2}
 
 
 def test_members_that_must_not_be_near_each_other_need_a_node_each() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 import textwrap
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from k8s_topo_mcp.cel import Environment
 from k8s_topo_mcp.diagnosis.manifest import read_manifest
-from k8s_topo_mcp.diagnosis.yaml_items import MAX_BYTES, ManifestError
+from k8s_topo_mcp.diagnosis.yaml_items import MAX_BYTES, ManifestError, yaml_items
 
 from .manifests import CLAIM as WHOLE
 from .manifests import POD, REFUSED, TAKEN, changed
@@ -93,6 +94,7 @@ CASES = {
     },
     "a key that is none of its tag": ("kind: Pod\n? !!bool foo\n: 1\n", ["'foo' isn't a value of tag !!bool (line 2"]),
     "a number of thousands of digits": (f"kind: Pod\nspec: {'9' * 5000}\n", ["'999", "is longer than a number can be (line 2"]),
+    "a number longer than the largest": (f"kind: Pod\nspec: {'9' * 311}\n", ["is longer than a number can be (line 2"]),
     "a number in sixties": (f"kind: Pod\nspec: 1{':59' * 3000}\n", ["is longer than a number can be (line 2"]),
     "too deep": ("a: " + "[" * 80 + "]" * 80, ["nested deeper"]),
     "deeper than can be read at all": ("a: " + "[" * 20_000 + "]" * 20_000, ["nested deeper than 60 levels"]),
@@ -116,6 +118,17 @@ def test_the_caret_stands_under_the_mistake() -> None:
 def test_v1beta1_has_the_request_without_exactly() -> None:
     text = CLAIM.replace("/v1\n", "/v1beta1\n").replace("      exactly:\n", "").replace("        ", "      ")
     assert read_manifest(text, "default", NEWEST)
+
+
+@pytest.mark.parametrize("text", ["=", "<<", "2026-11-29"])
+def test_text_that_yaml_has_a_type_for_stays_text(text: str) -> None:
+    (item,) = yaml_items(f"kind: Pod\nargs: [{text}]\nkey: {text}\n", "manifest")
+    assert (item.item["args"], item.item["key"]) == ([text], text)
+
+
+def test_the_largest_number_that_there_is_is_read() -> None:
+    (item,) = yaml_items(f"kind: Pod\nat: -{int(sys.float_info.max)}\n", "manifest")
+    assert float(item.item["at"]) == -sys.float_info.max
 
 
 @pytest.mark.parametrize("case", TAKEN)

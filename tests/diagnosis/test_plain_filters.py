@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from k8s_topo_mcp.findings import Finding
 
 from .clusters import (
+    DRIVER,
     Item,
     answered,
     asking,
@@ -45,6 +48,15 @@ def test_what_would_still_block_behind_a_taint_is_told_and_the_toleration_then_d
     assert [found.code for found in report.behind] == ["NOT_ENOUGH_DEVICES"]
     assert helping(report) == {}
     assert "toleration for node taint team=b:NoSchedule" in vain(report)
+
+
+def test_what_would_still_block_is_told_in_the_order_in_which_nodes_show_it() -> None:
+    port = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "4"}}, "ports": [{"containerPort": 80, "hostPort": 80}]}]}
+    nodes = [node(name, taints=[TAINT]) for name in ("n1", "n2", "n3")]
+    servers = [pod(f"server-{name}", on=name, containers=[{**port["containers"][0], "resources": {}}]) for name in ("n1", "n3")]
+    report = explained(cluster(*nodes, *servers, pod("busy", on="n2", requests={"cpu": "8"}), pod("p", **port)))
+    assert code(report) == "UNTOLERATED_TAINT"
+    assert [found.code for found in report.behind] == ["HOST_PORT_TAKEN", "INSUFFICIENT_RESOURCE"]
 
 
 def test_a_node_selector_that_no_node_has_is_opened_by_leaving_it_out() -> None:
@@ -304,6 +316,37 @@ def test_nodes_without_devices_that_nothing_closes_do_not_hide_what_closes_those
     assert code(report) == "UNTOLERATED_TAINT"
     assert helping(report) == {"toleration for node taint team=b:NoSchedule": ("n1",)}
     assert "what the claims ask for is on 1 node (n1), closed by the blocker; 1 node that passes" in answered(view)
+
+
+def test_of_nodes_with_devices_those_that_another_filter_closes_are_counted_apart() -> None:
+    nodes = (node("n1", taints=[TAINT]), node("n2", taints=[TAINT]), node("n3", unschedulable=True), node("plain"))
+    view = cluster(*nodes, *DEVICES, pool(gpus(2), "n2"), pool(gpus(2), "n3"), *asking())
+    assert code(explained(view)) == "UNTOLERATED_TAINT"
+    assert "on 3 nodes (n1, n2, n3), 2 of them closed by the blocker, 1 by another filter; 1 node that passes" in answered(view)
+
+
+NOT_A100 = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "model", "operator": "NotIn", "values": ["a100"]}]}]}
+BY_AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A100}}}
+
+
+@pytest.mark.parametrize("asked", [{"nodeSelector": {"model": "h100"}}, BY_AFFINITY])
+def test_nodes_that_the_pod_leaves_out_itself_are_not_to_blame_for_devices_that_the_others_lack(asked: Item) -> None:
+    nodes = (node("h1", labels={"model": "h100"}), node("n1", labels={"model": "a100"}))
+    assert code(explained(cluster(*nodes, *DEVICES, *asking(**asked)))) == "NO_DEVICES"
+
+
+def test_a_node_that_is_left_out_and_tainted_is_left_out() -> None:
+    nodes = (node("h1", labels={"model": "h100"}), node("n1", taints=[TAINT]))
+    assert code(explained(cluster(*nodes, *DEVICES, *asking(nodeSelector={"model": "h100"})))) == "NO_DEVICES"
+
+
+@pytest.mark.parametrize("selectors", [(), (f'device.attributes["{DRIVER}"].model == "x"',)])
+def test_where_closed_nodes_have_devices_none_are_missed_but_on_the_open_ones(selectors: tuple[str, ...]) -> None:
+    asked = {"nodeSelector": {"model": "h100"}} if not selectors else {}
+    nodes = (node("h1", labels={"model": "h100"}), node("n1", taints=[TAINT]))
+    view = cluster(*nodes, *DEVICES, *asking(request("r", 1, *selectors), **asked))
+    assert code(explained(view)) == "NO_DEVICES"
+    assert "no ResourceSlice offers any device on a node that passes every other filter." in answered(view)
 
 
 def test_behind_what_closes_the_nodes_with_devices_it_is_told_that_these_are_held() -> None:

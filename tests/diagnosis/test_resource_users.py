@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
 import pytest
 
-from .clusters import answered, cluster, code, explained, helping, node, pod
+from k8s_topo_mcp.diagnosis.resource_users import MOST, users
+from k8s_topo_mcp.findings import Finding, finding
+from k8s_topo_mcp.objects import Node, Pod, Quantity
+from k8s_topo_mcp.view import ClusterView, Delete, Replace
+from k8s_topo_mcp.view.indices import pods_on
+
+from .clusters import Item, answered, cluster, code, explained, helping, node, pod
 from .test_counted_devices import counting, using
 
 
@@ -43,3 +53,42 @@ def test_where_the_end_of_no_pod_is_enough_cpu_has_no_holders() -> None:
     waiting = pod("p", requests={"cpu": "4"}, nodeSelector={"zone": "x"})
     report = explained(cluster(node("n1"), taking, waiting))
     assert (report.verdict, report.holders) == ("blocked", ())
+
+
+AMOUNTS = {"cpu": ("0", "100m", "250m", "1", "1500m", "2", "3"), "example.com/gpu": ("0", "1", "2", "4")}
+
+
+def expected(view: ClusterView, found: Finding) -> list[tuple[str, bool]]:
+    """By the definition: every pod of every node looked at, and sorted."""
+    resource, counted = found.text("resource"), "/" in found.text("resource")
+    asked, ranked = Quantity.parse(found.text("asked")).value, list[tuple[tuple[bool, int | Fraction], str, bool]]()
+    for place in view.all(Node):
+        own = [(entry, entry.requests()[resource].value) for entry in pods_on(view, place.name) if resource in entry.requests()]
+        free = place.allocatable[resource].value - sum(amount for _, amount in own)
+        for entry, amount in own:
+            alone = free + amount >= asked
+            if amount and entry.metadata.controller is None and (alone or counted):
+                ranked.append(((not alone, amount if alone else -amount), entry.name, alone))
+    return [(name, alone) for _, name, alone in sorted(ranked, key=lambda row: row[0])[:MOST]]
+
+
+@pytest.mark.parametrize("resource", AMOUNTS)
+@pytest.mark.parametrize("seed", range(20))
+def test_users_are_those_that_looking_at_every_pod_finds_also_after_pods_came_and_went(seed: int, resource: str) -> None:
+    draw, daemon = Random(seed), [{"apiVersion": "v1", "kind": "DaemonSet", "name": "d", "uid": "u", "controller": True}]
+
+    def placed(on: str, number: int) -> Item:
+        made = pod(f"{on}-{number}", on=on, requests={resource: draw.choice(AMOUNTS[resource])})
+        return made if draw.random() < 0.7 else {**made, "metadata": {**made["metadata"], "ownerReferences": daemon}}
+
+    nodes = [node(f"n{number}", allocatable={resource: "8"}) for number in range(4)]
+    view = cluster(*nodes, *(placed(f"n{number}", other) for number in range(4) for other in range(draw.randint(0, 7))))
+    for _ in range(4):
+        asked = draw.choice(AMOUNTS[resource][1:])
+        found = finding("INSUFFICIENT_RESOURCE", None, "", resource=resource, asked=asked, free="0", allocatable="8")
+        assert [(user.pod.name, user.alone) for user in users(view, found, view.all(Node))] == expected(view, found)
+        there = view.all(Pod)
+        if there:
+            gone, other = draw.choice(there), draw.choice(there)
+            moved = replace(other, node_name=f"n{draw.randrange(4)}")
+            view = view.with_edits(Delete(gone), *((Replace(moved),) if other is not gone else ()))

@@ -55,6 +55,16 @@ def test_what_keeps_a_pod_without_room_is_judged_with_the_others_in_place() -> N
     assert (refused.cause.finding.code, refused.cause.nodes) == ("INSUFFICIENT_RESOURCE", 2)
 
 
+def test_of_changes_only_those_of_what_the_pods_ask_are_tried_on_a_new_node() -> None:
+    """That all devices of a node that is there were healthy, or a class named the resource, is no matter of the new node."""
+    resource = "example.com/gpu"
+    sick = node("n1", allocatable={resource: "7"})
+    sick["status"]["capacity"] = {**sick["status"]["capacity"], resource: "8"}
+    wants = pod("p", requests={resource: "8"})
+    found = judged(sick, device_class("gpu.example.com"), wants, add=(template(allocatable={resource: "4"}), 1))
+    assert [option.change.text for option in found.options if option.change is not None] == [f"{resource} 8 → 4"]
+
+
 def test_of_a_group_it_is_told_how_many_fit_at_once_and_what_stops_the_next() -> None:
     found = judged(pod_group(4), *members(4, request(count=2)), add=(template(4), 1), gates=ON)
     (refused,) = found.refused

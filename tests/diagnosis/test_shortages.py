@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from k8s_topo_mcp.diagnosis.report import Report
 
 from .clusters import (
@@ -30,6 +32,7 @@ from .clusters import (
     pool,
     request,
     taint_rule,
+    trials,
     vain,
 )
 
@@ -75,6 +78,14 @@ def test_behind_a_selector_that_no_device_passes_it_is_told_that_all_devices_are
     assert [found.code for found in explained(view).behind] == ["DEVICES_IN_USE"]
     free = cluster(*ONE, pool(gpus(4, model="H100")), *asked)
     assert explained(free).behind == ()
+
+
+def test_behind_a_selector_of_a_request_for_all_devices_others_that_it_leaves_out_do_not_count() -> None:
+    holder = (held("full", ["gpu-0"], pod="a"), pod("a", ("full",), on="n1"))
+    asked = asking(request("r", None, f'device.attributes["{DRIVER}"].model == "B200"'))
+    report = explained(cluster(node(), device_class(), pool(gpus(2, model=lambda n: ["H100", "H200"][n])), *holder, *asked))
+    assert code(report) == "SELECTOR_NO_MATCH"
+    assert report.behind == ()
 
 
 def test_behind_a_constraint_that_cannot_hold_it_is_told_what_else_is_short() -> None:
@@ -129,7 +140,7 @@ def test_devices_that_others_hold_are_named_with_their_holders_and_releasing_eac
     items = (*TWO, *both(), held("a", ["gpu-0", "gpu-1"], "n1", "q"), pod("q", ("a",), on="n1"), held("b", ["gpu-0"], "n2"))
     report = explained(cluster(*items, *asking(request("r", 4))))
     assert report.verdict == "blocked by holders"
-    assert [(holder.claim.name, holder.devices, holder.alive) for holder in report.holders] == [("b", 1, False), ("a", 2, True)]
+    assert [(holder.about.name, holder.devices, holder.alive) for holder in report.holders] == [("b", 1, False), ("a", 2, True)]
     assert helping(report) == {
         "count 4 → 3": ("n2",),
         "releasing claim default/b (its pods are gone)": ("n2",),
@@ -218,6 +229,7 @@ def test_an_incomplete_pool_says_how_many_slices_are_there() -> None:
     assert report.verdict == "waits"
     assert code(report) == "POOL_INCOMPLETE"
     assert value(report, "reason") == "2 of 3 slices of generation 7"
+    assert not any("complete" in trial.change.text for trial in trials(report))
 
 
 def test_slices_that_say_different_numbers_contradict_each_other_and_nobody_is_waited_for() -> None:
@@ -235,17 +247,27 @@ def test_more_slices_than_they_say_contradict_each_other() -> None:
     assert value(report, "reason") == "there are 2 slices of generation 1; 2 of them say 1"
 
 
-def test_what_keeps_a_claim_without_being_a_pod_is_named_and_no_pod_is_to_end() -> None:
+@pytest.mark.parametrize("ended", [(), ("default/a",)])
+def test_what_keeps_a_claim_without_being_a_pod_is_named_and_no_pod_is_to_end(ended: tuple[str, ...]) -> None:
     full = held("full", ["gpu-0", "gpu-1"], pod="a")
     full["status"]["reservedFor"].append({"apiGroup": "batch.example.com", "resource": "runs", "name": "nightly", "uid": "u"})
-    view = cluster(*ONE, pool(gpus(2)), full, *asking())
+    there = [pod("a", ("full",), on="n1", status={"phase": "Succeeded"})] if ended else []
+    view = cluster(*ONE, pool(gpus(2)), full, *there, *asking())
     report = explained(view)
     assert code(report) == "DEVICES_IN_USE"
-    assert [(holder.pods, holder.others) for holder in report.holders] == [((), ("runs.batch.example.com nightly",))]
+    assert [(holder.pods, holder.others) for holder in report.holders] == [(ended, ("runs.batch.example.com nightly",))]
     change = report.remedies[0].change
     assert change.text == "releasing claim default/full (reserved for runs.batch.example.com nightly, no pod of it lives)"
     assert change.apply.startswith("status.reservedFor still has runs.batch.example.com nightly")
-    assert "reserved for runs.batch.example.com nightly, which is no pod" in answered(view)
+    assert "held by    claim default/full (2 devices, reserved for runs.batch.example.com nightly, which is no pod" in answered(view)
+
+
+def test_of_the_pods_of_a_claim_one_that_lives_is_named() -> None:
+    full = held("full", ["gpu-0", "gpu-1"], pod="a")
+    full["status"]["reservedFor"].append({"resource": "pods", "name": "b", "uid": "uid-b"})
+    users = (pod("a", ("full",), on="n1", status={"phase": "Succeeded"}), pod("b", ("full",), on="n1"))
+    report = explained(cluster(*ONE, pool(gpus(2)), full, *users, *asking()))
+    assert "releasing claim default/full (pod default/b)" in helping(report)
 
 
 def test_the_smallest_holder_that_frees_enough_by_itself_is_released_first() -> None:
@@ -270,7 +292,7 @@ def test_free_devices_of_an_incomplete_pool_come_before_those_that_others_hold()
     view = cluster(*TWO, pool(gpus(2)), *holder, pool(gpus(2), "n2", count=2), *asking(request("r", 2)))
     report = explained(view)
     assert (report.verdict, code(report), value(report, "pool")) == ("waits", "POOL_INCOMPLETE", f"{DRIVER}/n2")
-    assert ("n2",) in [trial.nodes for trial in report.remedies]
+    assert ("n2",) not in [trial.nodes for trial in report.remedies]  # it comes by itself, with whatever is in its other slices
 
 
 def test_an_incomplete_pool_with_too_few_devices_does_not() -> None:

@@ -147,7 +147,12 @@ class Pretended:
     def serves(self, _version: str, kind: str) -> bool:
         return kind in ("Pod", "Node")
 
-    def list(self, version: str, kind: str) -> list[dict[str, Any]]:
+    def list(self, version: str, kind: str, namespace: str | None = None, **parameters: str) -> list[dict[str, Any]]:
+        if kind == "ConfigMap":
+            assert (namespace, parameters) == ("kube-system", {"fieldSelector": "metadata.name=cluster-autoscaler-status"})
+            data = {"status": "autoscalerStatus: Running\n"}
+            metadata = {"name": "cluster-autoscaler-status", "namespace": namespace}
+            return [{"apiVersion": version, "kind": kind, "metadata": metadata, "data": data}]
         return [planted({"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": {"containers": [{"name": "c"}]}})]
 
 
@@ -156,6 +161,7 @@ def test_a_recording_is_a_snapshot_of_ours(tmp_path: Path) -> None:
     view = load_text(found)
     assert (view.source.cluster, view.release.version, view.release.gates["DRADeviceTaints"].basis) == ("lab", "1.37.2", "observed")
     assert {item.name for kind in (Pod, Node) for item in view.all(kind)} == {"a"}
+    assert '"cluster-autoscaler-status"' in found, "the one ConfigMap that the product reads"
     write(cast(Client, Pretended()), "", tmp_path)
     assert load([str(tmp_path)]).count(Pod) == 1
     assert "CANARY" not in found + (tmp_path / "objects.json").read_text()

@@ -77,6 +77,14 @@ QUEUED = item(
     spec={"queueName": "lab"},
     status={"admission": {"clusterQueue": "research"}, "conditions": [condition("Admitted", "True")]},
 )
+
+
+def placed(node: str) -> Any:
+    topology = {"levels": ["kubernetes.io/hostname"], "domains": [{"values": [node], "count": 2}]}
+    admission = {"clusterQueue": "research", "podSetAssignments": [{"name": "main", "topologyAssignment": topology}]}
+    return item("KueueWorkload", "w", "default", spec={"queueName": "lab"}, status={"admission": admission})
+
+
 QUEUE = item("ClusterQueue", "research", spec={"stopPolicy": "None"}, status={"conditions": [condition("Active", "True", "Ready")]})
 DOMAIN = item(
     "ComputeDomain", "d", "default", spec={"numNodes": 2}, status={"status": "Ready", "nodes": [{"name": "n1", "status": "Ready"}]}
@@ -266,6 +274,12 @@ CASES: dict[str, tuple[Item, str, Any, set[tuple[str, str | None, str | None, st
         "status",
         {"conditions": [condition("Admitted", "False", "Preempted")]},
         {("status.admission.clusterQueue", "research", None, "LESS"), ("status.conditions[Admitted]", "True", "False (Preempted)", "LESS")},
+    ),
+    "Kueue gives pods other nodes": (
+        placed("n1"),
+        "status.admission.podSetAssignments.0.topologyAssignment.domains.0.values",
+        ["n2"],
+        {("status.admission.podSetAssignments[main].topologyAssignment", "n1 (2)", "n2 (2)", "OTHER")},
     ),
     "a queue is stopped": (QUEUE, "spec.stopPolicy", "Hold", {("spec.stopPolicy", "None", "Hold", "LESS")}),
     "a domain loses a node": (

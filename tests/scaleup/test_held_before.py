@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from k8s_topo_mcp.objects import Metadata, Pod
+import pytest
+
+from k8s_topo_mcp.objects import Metadata, OwnerReference, Pod
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
 from k8s_topo_mcp.scaleup.obstacles import obstacles
@@ -98,6 +100,23 @@ def test_a_quota_without_room_holds_only_pods_that_are_not_there_yet() -> None:
     assert codes(found) == ["QUOTA_EXCEEDED"]
     assert found[0].finding.values["resources"] == ("requests.nvidia.com/gpu",)
     assert codes(obstacles(view, autoscalers(view)[0], group(view), [there], (Fit("t", 1),))) == []
+
+
+@pytest.mark.parametrize(
+    ("made_by", "order"), [("Job", ["QUEUE_NOT_ADMITTED", "QUOTA_EXCEEDED"]), ("Pod", ["QUOTA_EXCEEDED", "QUEUE_NOT_ADMITTED"])]
+)
+def test_pods_of_a_suspended_workload_come_to_their_quota_after_its_queue(made_by: str, order: list[str]) -> None:
+    job: Item = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "default", "uid": "uid-j"}}
+    full = quota("team", {"requests.nvidia.com/gpu": "8"}, {"requests.nvidia.com/gpu": "8"})
+    there = pod("there", requests={"nvidia.com/gpu": "1"})
+    owner = job if made_by == "Job" else there
+    waits = queued("w", condition("QuotaReserved", "False", "Pending", "no quota"), owner=owner)
+    view = cluster(*BUSY, *ALIVE, full, there, waits, local_queue(), cluster_queue())
+    known = view.get(Pod, "there", "default")
+    assert known is not None
+    own = (OwnerReference("batch/v1", "Job", "j", "uid-j", True),) if made_by == "Job" else ()
+    coming = replace(known, metadata=Metadata("coming", "default", labels={"kueue.x-k8s.io/pod-group-name": "w"}, owners=own))
+    assert codes(obstacles(view, autoscalers(view)[0], group(view), [coming], (Fit("t", 1),))) == order
 
 
 # --- labels and volumes of new nodes ----------------------------------------------------------------------------------------------

@@ -222,6 +222,33 @@ def test_labels_match_after_as_before() -> None:
     assert term["matchFields"][0]["values"] == [name]
 
 
+def test_domains_that_kueue_assigned_are_still_those_of_the_nodes_whichever_form_they_had() -> None:
+    slices = [
+        {
+            "domainCount": 2,
+            "valuesPerLevel": [{"universal": "rack-red"}, {"individual": {"prefix": "acme-", "roots": ["7", "8"]}}],
+            "podCounts": {"universal": 1},
+        }
+    ]
+    topology = {"levels": ["acme.com/rack", "kubernetes.io/hostname"], "slices": slices}
+    admission = {"clusterQueue": "q", "podSetAssignments": [{"name": "red-workers", "topologyAssignment": topology}]}
+    labels = {"acme.com/rack": "rack-red", "kueue.x-k8s.io/podset": "red-workers"}
+    found = hidden(
+        *(item("Node", name, metadata={"labels": {**labels, "kubernetes.io/hostname": name}}) for name in ("acme-7", "acme-8")),
+        {**item("Workload", "w"), "apiVersion": "kueue.x-k8s.io/v1beta2", "status": {"admission": admission}},
+        item("Pod", "p", metadata={"labels": labels, "annotations": {"kueue.x-k8s.io/workload": "w"}}),
+    )
+    first, second, workload, pod = found[1:5]
+    (assignment,) = workload["status"]["admission"]["podSetAssignments"]
+    rack = first["metadata"]["labels"]["acme.com/rack"]
+    assert assignment["name"] == pod["metadata"]["labels"]["kueue.x-k8s.io/podset"] != "red-workers"
+    assert pod["metadata"]["annotations"]["kueue.x-k8s.io/workload"] == workload["metadata"]["name"] != "w"
+    assert assignment["topologyAssignment"]["domains"] == [
+        {"values": [rack, first["metadata"]["name"]], "count": 1},
+        {"values": [rack, second["metadata"]["name"]], "count": 1},
+    ]
+
+
 def test_the_claim_of_an_ephemeral_volume_is_still_found_by_its_name() -> None:
     found = hidden(
         item("PersistentVolumeClaim", "web-0-scratch", metadata={"ownerReferences": [{"kind": "Pod", "name": "web-0"}]}),

@@ -18,6 +18,7 @@ from k8s_topo_mcp.sources.snapshot.fields import KEPT, kept
 from k8s_topo_mcp.sources.snapshot.parts import ANNOTATIONS
 from k8s_topo_mcp.sources.snapshot.shape import (
     Attributes,
+    Domains,
     Either,
     Fields,
     Flags,
@@ -137,6 +138,8 @@ def names(shape: Shape, seen: set[int]) -> Iterator[str]:
                 yield from names(part, seen)
         case Items() | Keyed():
             yield from names(shape.shape, seen)
+        case Domains():
+            yield from names(shape.form, seen)
         case Either():
             yield from names(shape.fields, seen)
         case Where():
@@ -188,6 +191,8 @@ def full(shape: Shape, key: str = "", above: str = "", depth: int = 0) -> Any:
             return full(shape.otherwise, key, above, depth + 1)
         case Flags():
             return ["--v=4"]
+        case Domains():
+            return {"levels": ["zone", "rack"], "domains": [{"values": ["one", "two"], "count": 3}]}
         case Variables():
             return [{"name": "IGNORE_DRA_REQUESTS", "value": "true"}]
         case Texts():

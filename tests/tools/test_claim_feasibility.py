@@ -81,6 +81,13 @@ def test_without_or_with_two_subjects_the_question_is_refused() -> None:
             asked(cluster(*TWO, claim("c")), **arguments)
 
 
+def test_what_else_than_pods_keeps_a_claim_is_told_as_in_other_answers() -> None:
+    full = held("full", ["gpu-0", "gpu-1"])
+    full["status"]["reservedFor"] = [{"apiGroup": "batch.example.com", "resource": "runs", "name": "nightly", "uid": "u"}]
+    said = asked(cluster(node("n1"), device_class(), pool(gpus(2)), full, claim("c", request())), claim="c").report
+    assert "claim default/full (2 devices, reserved for runs.batch.example.com nightly, which is no pod" in said
+
+
 def test_ignoring_holders_asks_whether_it_could_ever_fit() -> None:
     view = cluster(
         *TWO, held("a", [f"gpu-{place}" for place in range(4)], "n1"), held("b", [f"gpu-{place}" for place in range(4)], "n2"), claim("c")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fault_injection.library.not_started import being_made
 from fault_injection.library.signs import scheduled
 from fault_injection.library.world import World
 from fault_injection.scenes import request
@@ -14,6 +15,5 @@ def scene(world: World) -> None:
     world.role(pod=pod, claim=claim, driver=world.gpu.driver)
     world.hold(pod)
     world.until(scheduled())
-    waiting = {"name": "main", "image": "registry.example/app:1", "imageID": "", "ready": False, "restartCount": 0}
-    world.patch(pod, {"status": {"containerStatuses": [{**waiting, "state": {"waiting": {"reason": "ContainerCreating"}}}]}}, "status")
+    being_made(world, pod)
     world.said(pod, "Pulling", 'Pulling image "registry.example/app:1"', "kubelet", type="Normal", age=90)

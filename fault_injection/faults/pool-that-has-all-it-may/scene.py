@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from fault_injection.library.autoscalers import NODE_POOL, karpenter, node_pool
+from fault_injection.library.autoscalers import full_node_pool, karpenter, node_pool
 from fault_injection.library.world import World
 from fault_injection.scenes import SHAPES, request
 
 
 def scene(world: World) -> None:
-    name = world.scene.names.word()
-    nodes = world.nodes(2, labels={NODE_POOL: name})
-    world.scene.plain_nodes(1)
-    _, holder = (world.scene.running(node, world.devices(node), world.gpu.driver) for node in nodes)
+    name, kinds, holder = full_node_pool(world, 2)
     karpenter(world, "--ignore-dra-requests=false")
     cpus = SHAPES[world.gpu.shape]["vcpu"] or 128
-    kinds = [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [world.gpu.shape]}]
     pool = node_pool(world, name, kinds, limits={"cpu": str(cpus * 5 // 2)})
     pool["status"]["resources"] = {"cpu": str(2 * cpus), "nodes": "2"}
     claim = world.scene.claim(request(world.gpu.device_class, 8))

@@ -9,11 +9,11 @@ from ..dra.allocation import allocate, node_groups
 from ..dra.outcome import Unallocatable
 from ..dra.problem import AllocationProblem
 from ..findings import Finding
-from ..objects import DeviceClass, DeviceRequest, ExactRequest, ObjectRef, Pod, ResourceClaim, ResourceSlice
+from ..objects import DeviceClass, DeviceRequest, ExactRequest, ObjectRef, Pod, ResourceClaim
 from ..scheduling.placement import Placement, place
 from ..view import ClusterView
 from .cause import find_cause, nearest_nodes, reasons_against, refused
-from .classes import class_created, domain_of, stands_in
+from .classes import class_created, stands_in
 from .ground import locate
 from .proposals import with_pod
 from .report import Cause
@@ -39,7 +39,10 @@ def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | Non
         found = _behind_filters(view, placement, cause)
     else:
         found = _behind_devices(view, placement, cause)
-    return tuple({entry.code: entry for entry in reversed(tuple(found))}.values())[::-1][:MOST]
+    first: dict[str, Finding] = {}
+    for entry in found:
+        first.setdefault(entry.code, entry)
+    return tuple(first.values())[:MOST]
 
 
 def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Finding]:
@@ -53,17 +56,13 @@ def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> It
 
 
 def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Finding]:
-    """What the pod meets once the class is created, unless another one was meant. That no device is in it is only known where those who
-    publish devices, or the classes that exist, are of its domain: else somebody may have made it up for devices of any driver."""
+    """What the pod meets once the class is created, where it is known what that would select; unless another class was meant."""
     if any(stands_in(name, None, entry) for entry in view.all(DeviceClass)):
         return
-    for change in class_created(name):
+    for change in class_created(view, name):
         edited = view.with_edits(*change.edits)
         cause = find_cause(edited, place(edited, edited.current(pod) or pod))
-        if cause is None:
-            return
-        here = {entry.driver for entry in view.all(ResourceSlice)} | {entry.name for entry in view.all(DeviceClass)}
-        if cause.finding.code != "CLASS_NO_MATCH" or domain_of(name) in map(domain_of, here):
+        if cause is not None:
             yield cause.finding
 
 
@@ -94,7 +93,8 @@ def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> It
 
 
 def _lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None:
-    """The problem without the selector or constraint that the cause names; None for other causes."""
+    """The problem without the selector or constraint that the cause names; None for other causes, and for a selector of a request for all
+    devices: without it that asks for others too, which whatever the selector is changed to may not."""
     counted, found = cause.funnel, cause.finding
     if counted is None:
         return None
@@ -103,6 +103,8 @@ def _lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | Non
     match found.code:
         case "SELECTOR_NO_MATCH":
             position, request = locate(claim, counted.name)
+            if request.mode == "All":
+                return None
             index = int(found.text("selector").removeprefix("selectors[").rstrip("]"))
             fewer = replace(request, selectors=(*request.selectors[:index], *request.selectors[index + 1 :]))
             shape = _with(spec.requests[position], request, fewer)

@@ -63,18 +63,26 @@ def find_cause(view: ClusterView, placement: Placement) -> Cause | None:
 
 
 def _closed_cause(placement: Placement, problem: AllocationProblem, cause: Cause) -> Cause | None:
-    """Where no open node has any device of what a request asks and others have some, what closes those: the open ones were never meant."""
+    """Where no open node has any device of what a request asks and others have some, what closes those: the open ones were never meant.
+
+    Nodes that the pod's own selector, affinity or node name leaves out were never meant either. Those that its volume can't be reached from
+    are: where the volume lies wasn't asked for.
+    """
     counted = cause.funnel
     if cause.finding.code not in ("NO_DEVICES", "CLASS_NO_MATCH") or counted is None or len(placement.opened) == len(placement.nodes):
         return None
     prepared = prepare(problem)
-    closed = {entry.target.name: entry for entry in placement.nodes.values() if entry.plain}
+    meant = [entry for entry in placement.nodes.values() if entry.plain and not any(own.code in ASKED_FOR for own, _ in entry.plain)]
+    closed = {entry.target.name: entry for entry in meant}
     groups = node_groups(problem, [entry.target for entry in closed.values()])
     names = {node.name for group in groups if screened(prepared, group[:1], counted.request) for node in group}
     having = [entry for name, entry in closed.items() if name in names]
     if not having:
         return None
-    return replace(_refusal(having), open_nodes=cause.open_nodes, nodes=cause.nodes, having=tuple(entry.node.name for entry in having))
+    refusal = _refusal(having)
+    alike = sum(entry.plain[0][0].code == refusal.finding.code for entry in having)
+    names_having = tuple(entry.node.name for entry in having)
+    return replace(refusal, open_nodes=cause.open_nodes, nodes=cause.nodes, having=names_having, alike=alike)
 
 
 def _lucky(outcome: Outcome) -> bool:

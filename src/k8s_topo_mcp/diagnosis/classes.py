@@ -1,26 +1,25 @@
 """Which devices a DeviceClass is about, as far as its name and its selectors say: whether another class could stand in for it.
 
-By convention a driver's class has the driver's name, or the driver's domain behind its own first label (gpu.nvidia.com, mig.nvidia.com):
-what a class that doesn't exist was to select is known by its name alone.
+By convention a driver's class has the driver's name, or the driver's domain behind its own first label (gpu.nvidia.com and mig.nvidia.com,
+both of driver gpu.nvidia.com): what a class that doesn't exist was to select is known where a driver has its name, and else only where no
+device of that domain could have been meant.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 
-from ..objects import DeviceClass, Metadata, Selector
-from ..view import Add
+from ..dra.prepared import cel_environment
+from ..dra.selectors import chain, chain_verdicts
+from ..objects import DeviceClass, Metadata, ResourceSlice, Selector
+from ..scheduling.dynamic_resources import problem_of
+from ..view import Add, ClusterView
+from ..view.indices import slices_of_driver
 from .report import Change
+from .spelling import misspelt, words_of
 
 _DRIVER = re.compile(r"""device\.driver\s*==\s*(['"])([^'"]+)\1""")
-_WORDS = re.compile(r"[-_]+")
-ALIKE = 0.6
-"""From this ratio of common letters on a word is another one misspelt."""
-
-SAME_DOMAIN = 0.8
-"""From this ratio on a domain is another one misspelt."""
 
 
 def drivers_named(entry: DeviceClass) -> tuple[str, ...]:
@@ -41,23 +40,40 @@ def stands_in(name: str, wanted: DeviceClass | None, other: DeviceClass) -> bool
 def alike(first: str, second: str) -> bool:
     """Whether two names share a word of their first labels, or are it misspelt, and aren't of different domains."""
     (label, _, domain), (other, _, elsewhere) = first.partition("."), second.partition(".")
-    if domain and elsewhere and _ratio(domain, elsewhere) < SAME_DOMAIN:
+    if domain and elsewhere and not misspelt(domain, elsewhere):
         return False
-    return bool(set(_WORDS.split(label)) & set(_WORDS.split(other))) or _ratio(label, other) >= ALIKE
+    return bool(set(words_of(label)) & set(words_of(other))) or misspelt(label, other)
 
 
-def _ratio(first: str, second: str) -> float:
-    return SequenceMatcher(None, first, second).ratio()
-
-
-def class_created(name: str) -> Iterator[Change]:
-    """The class of a driver of that name, where it can be a driver's: those have a domain."""
-    if "." not in name:
+def class_created(view: ClusterView, name: str) -> Iterator[Change]:
+    """The class of the driver of that name. Where no such driver publishes anything, only if no device can have been meant: it is known
+    then to be in vain."""
+    if not domain_of(name) or not (slices_of_driver(view, name) or _of_no_device(view, name)):
         return
     expression = f"device.driver == '{name}'"
     made = DeviceClass(Metadata(name=name), (Selector(expression),))
     how = f"create DeviceClass {name}, which the installation of the driver usually brings"
     yield Change(f"DeviceClass {name} created ({expression})", made.ref, "spec.selectors", "", expression, (Add(made),), True, how)
+
+
+def _of_no_device(view: ClusterView, name: str) -> bool:
+    """Whether a class that isn't there is of a domain of which there are drivers or classes, and can't have been for any device of theirs:
+    each one is in a class that is there, and has no text that is a word of the name (as of mig.nvidia.com the partitions of driver
+    gpu.nvidia.com have)."""
+    domain, classes = domain_of(name), view.all(DeviceClass)
+    slices = [entry for entry in view.all(ResourceSlice) if domain_of(entry.driver) == domain]
+    if not slices and domain not in (domain_of(entry.name) for entry in classes):
+        return False
+    words = set(words_of(name.partition(".")[0]))
+    environment = cel_environment(problem_of(view, ()))
+    chains = [chain(environment, entry, ()) for entry in classes]
+    for entry in slices:
+        verdicts = [chain_verdicts(entry, own) for own in chains]
+        for place, device in enumerate(entry.devices):
+            said = {value.value for value in device.attributes.values() if value.kind == "string"}
+            if words & said or not any(of_class[place] is True for of_class in verdicts):
+                return False
+    return True
 
 
 def domain_of(name: str) -> str:

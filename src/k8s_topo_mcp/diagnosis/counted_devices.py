@@ -1,12 +1,13 @@
 """Devices that nodes only count, by a device plugin (nvidia.com/gpu): how many a node has but doesn't offer, and which class would do.
 
 Source: k8s.io/kubernetes pkg/kubelet/cm/devicemanager/manager.go, GetCapacity: a node's capacity has every device of a plugin, its
-allocatable those that the plugin takes for healthy.
+allocatable those that the plugin takes for healthy. When the last plugin of a resource disconnects, all of its devices are unhealthy
+(PluginDisconnected), and after five minutes they no longer count as capacity either: at 0 either may be so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..findings import Finding
@@ -54,10 +55,10 @@ def seen(view: ClusterView, found: Finding) -> tuple[Withheld, ...]:
     )
 
 
-def healthy_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
-    """Such a node with all of its devices healthy."""
-    resource = found.text("resource")
-    for node in withheld(view, found)[:1]:
+def healthy_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> Iterator[Change]:
+    """Such a node with all of its devices healthy: one of `nodes`, if any of these is one."""
+    resource, names = found.text("resource"), {node.name for node in nodes}
+    for node in sorted(withheld(view, found), key=lambda node: node.name not in names)[:1]:
         whole = node.capacity[resource]
         edits = (Replace(replace(node, allocatable={**node.allocatable, resource: whole})),)
         how = f"repair the devices of {node.name}, or restart its device plugin: the kubelet then offers them by itself"
@@ -67,15 +68,15 @@ def healthy_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
 
 
 def mapping_changes(view: ClusterView, found: Finding) -> Iterator[Change]:
-    """A class of devices of the resource's domain names it, where none does: then slices serve what device plugins did."""
+    """A class of devices of the resource's domain, called about as the resource, names it, where none does: then slices serve what device
+    plugins did. A class of another name is of other devices, such as the channels of a domain of GPUs."""
     resource = found.text("resource")
     domain, slash, name = resource.partition("/")
     classes = view.all(DeviceClass)
     if not slash or any(entry.extended_resource_name == resource for entry in classes):
         return
     own = [entry for entry in classes if entry.extended_resource_name is None and domain in map(domain_of, drivers_named(entry))]
-    meant = [entry for entry in own if alike(name, entry.name)] or own
-    for entry in meant[:CLASSES_TRIED]:
+    for entry in [entry for entry in own if alike(name, entry.name)][:CLASSES_TRIED]:
         edits = (Replace(replace(entry, extended_resource_name=resource)),)
         how = f"set spec.extendedResourceName of DeviceClass {entry.name}: devices of its slices then count as {resource}"
         text = f"DeviceClass {entry.name} with extendedResourceName {resource}"

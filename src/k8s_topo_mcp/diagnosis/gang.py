@@ -76,12 +76,12 @@ def _judge(view: ClusterView, gang: Gang) -> _Judged | None:
     trial = try_gang(view, gang)
     if trial.error:
         return _Judged(_report(view, gang, finding("GANG_REFUSED", gang.ref, "", what=trial.error), None, None), {})
-    inner = _member_cause(view, trial.attempt)
+    inner, seen = _member_cause(view, trial.attempt)
     found = _finding(view, gang, trial, inner)
     report = _report(view, gang, found, inner, trial)
     if found is not None and found.code in ("GANG_PARTIAL_FIT", "GANG_NO_DOMAIN"):
-        told: Told = try_changes(view, gang, trial, inner)
-        in_the_way = inner is not None and inner.finding.code == "DEVICES_IN_USE" and bool(told.holders)
+        told: Told = try_changes(view, gang, trial, inner, seen)
+        in_the_way = inner is not None and inner.finding.code in ("DEVICES_IN_USE", "INSUFFICIENT_RESOURCE") and bool(told.holders)
         verdict: Verdict = "blocked by holders" if in_the_way else "blocked"
         report = replace(report, verdict=verdict, remedies=told.helping, not_helping=told.vain, holders=told.holders)
     return _Judged(report, _sentences(view, gang, trial))
@@ -163,22 +163,23 @@ def _topology(gang: Gang) -> str:
     return "spec.schedulingConstraints.topology[0].key"
 
 
-def _member_cause(view: ClusterView, attempt: Attempt | None) -> Cause | None:
-    """Why the first member without a place has none: its own cause once the members before it have theirs."""
+def _member_cause(view: ClusterView, attempt: Attempt | None) -> tuple[Cause | None, Placement | None]:
+    """Why the first member without a place has none: its own cause, and placement, once the members before it have theirs."""
     if attempt is None:
-        return None
+        return None, None
     if attempt.ended is not None:
-        return find_cause(view, attempt.ended)
+        return find_cause(view, attempt.ended), attempt.ended
     if not attempt.failed:
-        return None
+        return None, None
     pod, placement = attempt.failed[0]
     after = view.with_edits(*attempt.edits) if attempt.edits else view
     names = tuple(node for node in (entry.node for entry in placement.nodes.values()))
-    cause = find_cause(after, place(after, after.current(pod) or pod, names))
+    seen = place(after, after.current(pod) or pod, names)
+    cause = find_cause(after, seen)
     if cause is None and view.release.minor < 36:
         claim = next((entry.claim_name for entry in pod.resource_claims if entry.claim_name), "")
-        return Cause(finding("CLAIM_IN_FLIGHT", pod.ref, "spec.resourceClaims", claim=claim or ""), 0, len(names))
-    return cause
+        return Cause(finding("CLAIM_IN_FLIGHT", pod.ref, "spec.resourceClaims", claim=claim or ""), 0, len(names)), None
+    return cause, seen
 
 
 def _report(view: ClusterView, gang: Gang, found: Finding | None, inner: Cause | None, trial: GangTrial | None) -> Report:

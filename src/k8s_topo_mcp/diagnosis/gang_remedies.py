@@ -6,6 +6,7 @@ immutable.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..objects import Node, Pod, PodGroup, ResourceSlice
@@ -14,8 +15,9 @@ from ..scheduling.placement import Placement, place
 from ..scheduling.placing import Known, still_known
 from ..view import Add, ClusterView, Replace
 from ..view.indices import pools_held, slices_of_pool
-from . import node_changes, pod_changes, request_changes
+from . import node_changes, pod_changes, request_changes, resource_users
 from .alike_changes import for_all
+from .cause import nearest_nodes, refused
 from .gang_trial import GangTrial, try_gang
 from .new_nodes import adds_nodes, new_slices, twins
 from .remedies import around_of, has_remedies, propose
@@ -38,21 +40,27 @@ KINDS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """What helps, what doesn't, and who holds devices that a member could use."""
+    """What helps, what doesn't, and who holds devices, or the resource that nodes count, that a member could use."""
 
     helping: tuple[Trial, ...] = ()
     vain: tuple[Trial, ...] = ()
     holders: tuple[Holder, ...] = ()
 
 
-def try_changes(view: ClusterView, gang: Gang, trial: GangTrial, cause: Cause | None) -> Told:
-    """Try what may let the gang start; holders first, then nodes, then asking for less."""
+def try_changes(view: ClusterView, gang: Gang, trial: GangTrial, cause: Cause | None, seen: Placement | None) -> Told:
+    """Try what may let the gang start; holders first, then nodes, then asking for less. `seen`: the first member without a place, once the
+    members before it have theirs."""
     attempt = trial.attempt
     if attempt is None or not attempt.failed or cause is None:
         return Told()
     member = attempt.failed[0][0]
     placement = place(view, member)
-    proposed, holders = _for_a_member(view, gang, trial, member, placement, cause)
+    closed = _closed(seen, cause)
+    if closed:
+        proposed: Sequence[Change] = tuple(pod_changes.plain_changes(view, member, cause.finding, closed))
+        holders: tuple[Holder, ...] = ()
+    else:
+        proposed, holders = _for_a_member(view, gang, trial, member, placement, cause)
     limit = MANY_CHANGES if len(gang.members) <= SMALL_GANG else FEW_CHANGES
     releases = [change for change in proposed if change.releases]
     asking_less = [
@@ -71,7 +79,17 @@ def try_changes(view: ClusterView, gang: Gang, trial: GangTrial, cause: Cause | 
     vain += [] if useful else nodes
     lower = lower_minimum(view, gang, attempt.scheduled, trial.known) if not gang.topology_key else Told()
     ordered = sorted((*helping, *lower.helping), key=_rank)
+    if closed:
+        holders = resource_users.holders(view, cause.finding, closed, ordered)
     return Told(tuple(ordered), (*vain, *lower.vain), holders)
+
+
+def _closed(seen: Placement | None, cause: Cause) -> tuple[Node, ...]:
+    """The nearest of the nodes that a plain filter keeps the member from; none where devices or the pod as a whole decide."""
+    if seen is None or not has_remedies(cause) or not (cause.having or cause.open_nodes == 0):
+        return ()
+    closed = refused(seen, cause)
+    return tuple([entry.node for entry in nearest_nodes(closed)]) if closed else ()
 
 
 def _rank(trial: Trial) -> tuple[int, bool]:
@@ -83,13 +101,10 @@ def _rank(trial: Trial) -> tuple[int, bool]:
 def _for_a_member(
     view: ClusterView, gang: Gang, trial: GangTrial, member: Pod, placement: Placement, cause: Cause
 ) -> tuple[list[Change], tuple[Holder, ...]]:
-    """What would be tried for the member alone, in the cluster as it is; and as much less as all could have."""
+    """What would be tried for the member alone where devices decide, in the cluster as it is; and as much less as all could have."""
     problem = placement.devices.problem
-    if not has_remedies(cause):
+    if not has_remedies(cause) or (cause.open_nodes == 0 and not placement.pod_wide):
         return [], ()
-    if cause.having or (cause.open_nodes == 0 and not placement.pod_wide):
-        refused = [entry.node for name, entry in placement.nodes.items() if not cause.having or name in cause.having]
-        return list(pod_changes.plain_changes(view, member, cause.finding, refused)), ()
     if problem is None or placement.devices.extended is not None:
         return [], ()
     nodes = tuple(entry.node for entry in placement.opened if not entry.elsewhere)

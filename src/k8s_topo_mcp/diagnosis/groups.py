@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..dra.attributes import Reader
+from ..dra.bindings import qualified
 from ..dra.constraints import as_set
 from ..dra.funnel import Screened, screened
 from ..dra.prepared import Prepared
@@ -90,9 +91,9 @@ def look_alike(prepared: Prepared, request: ExactRequest, devices: Sequence[Scre
     counts: Counter[str] = Counter()
     for entry in devices:
         for key in entry.device.attributes:
-            qualified = key if "/" in key else f"{entry.pool.driver}/{key}"
-            if qualified != attribute and qualified.rpartition("/")[2].lower() == wanted:
-                counts[qualified] += 1
+            name = qualified(key, entry.pool.driver)
+            if name != attribute and name.rpartition("/")[2].lower() == wanted:
+                counts[name] += 1
 
     def read(entry: Screened, name: str) -> tuple[str, ...]:
         return values_in(prepared, request, entry, name)
@@ -110,7 +111,8 @@ def same_values(
     prepared: Prepared, devices: Sequence[Screened], others: Iterable[tuple[ExactRequest, Sequence[Screened]]], attribute: str
 ) -> LookAlike | None:
     """An attribute of the devices, under whatever name, in which most of them have a text that the asked one is on a device of another
-    request on their node: the same fact under two names. Numbers and truths are equal by chance."""
+    request on their node, and in which such texts differ: likely the same fact under two names. One text may be shared by chance, and
+    numbers and truths are; devices of slices that are for several nodes aren't compared."""
     asked = {
         (entry.slice.node_selection.node_name, value)
         for request, found in others
@@ -118,14 +120,16 @@ def same_values(
         for value in values_in(prepared, request, entry, attribute)
     }
     published: Counter[str] = Counter()
-    shared: Counter[str] = Counter()
+    shared: dict[str, list[str]] = {}
     for entry in devices:
+        node = entry.slice.node_selection.node_name
         for key, value in entry.device.attributes.items():
             if value.kind == "string":
-                name = key if "/" in key else f"{entry.pool.driver}/{key}"
+                name = qualified(key, entry.pool.driver)
                 published[name] += 1
-                shared[name] += (entry.slice.node_selection.node_name, str(value)) in asked
-    found = [(count, name) for name, count in shared.items() if 2 * count > published[name]]
+                if node and (node, str(value)) in asked:
+                    shared.setdefault(name, []).append(str(value))
+    found = [(len(values), name) for name, values in shared.items() if 2 * len(values) > published[name] and len(set(values)) > 1]
     if not found:
         return None
     count, name = max(found)

@@ -44,10 +44,13 @@ def _holder(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...], dev
     """The holder, and the pods that name it if they decide: where every pod that it is reserved for names it. None: look again."""
     consumers = consumers_of(view, claim)
     pods = {pod.full_name: pod for pod in (*consumers, *users)}
-    alive = any(not pod.is_terminal for pod in pods.values()) or any(entry.resource != "pods" for entry in claim.reserved_for)
+    ended = [name for name, pod in pods.items() if pod.is_terminal]
+    named = (*(name for name in pods if name not in ended), *ended) if ended else tuple(pods)
+    living = len(ended) < len(pods)
+    alive = living or any(entry.resource != "pods" for entry in claim.reserved_for)
     since = claim.allocation.allocated_at if claim.allocation is not None else None
     others = tuple(_consumer(entry) for entry in claim.reserved_for if entry.resource not in ("pods", "podgroups"))
-    holder = Holder(claim.ref, tuple(pods), devices, since if since is not None else claim.metadata.created, alive, others)
+    holder = Holder(claim.ref, named, devices, since if since is not None else claim.metadata.created, alive, others, living)
     return users if len(consumers) == len(claim.reserved_for) and set(consumers) <= set(users) else None, holder
 
 
@@ -156,7 +159,7 @@ class Held:
         known = self._in_order.get(id(room))
         if known is None or known[0] is not room:
             dead, alive = self.expendable[: len(self.dead)], self.expendable[len(self.dead) :]
-            ranks = {id(pair): room.rank(pair[0].claim) for pair in alive}
+            ranks = {id(pair): room.rank(pair[0].about) for pair in alive}
             enough = sorted((pair for pair in alive if ranks[id(pair)][0] < 2), key=lambda pair: ranks[id(pair)])[:SMALL_TRIED]
             chosen = {id(pair) for pair in enough}
             rest = [pair for pair in alive if id(pair) not in chosen]

@@ -10,6 +10,7 @@ from ..findings import Finding
 from ..objects import Container, Node, Pod, Quantity, Toleration
 from ..objects.affinity import PodAffinity, PodAffinityTerm, TopologySpreadConstraint
 from ..objects.node_selector import NodeSelector
+from ..queueing.topology_assignment import assigned
 from ..scheduling.node_ports import host_ports
 from ..scheduling.taint_toleration import BLOCKING, tolerated
 from ..view import ClusterView, Delete, Edit, Replace
@@ -48,7 +49,7 @@ def plain_changes(view: ClusterView, pod: Pod, found: Finding, nodes: Sequence[N
             for value in dict.fromkeys((found.text("free"), found.text("allocatable"))):
                 yield from resource_changes(pod, found.text("resource"), value)
             yield from ending_changes(view, found, nodes)
-            yield from healthy_changes(view, found)
+            yield from healthy_changes(view, found, nodes)
             yield from mapping_changes(view, found)
         case "HOST_PORT_TAKEN":
             yield from _port_changes(view, pod, found, nodes)
@@ -143,8 +144,9 @@ def _tolerant(pod: Pod, taints: Iterable[tuple[str, str]], text: str) -> Change:
 
 
 def _selector_changes(view: ClusterView, pod: Pod, node: Node) -> Iterator[Change]:
-    """The labels that were meant, or none asked."""
-    wrong = {key: value for key, value in pod.node_selector.items() if node.metadata.labels.get(key) != value}
+    """The labels that were meant, or none asked. Those that Kueue put there are no wish of the pod: it would put them there again."""
+    by_kueue = own.selector if (own := assigned(view, pod)) is not None else {}
+    wrong = {key: value for key, value in pod.node_selector.items() if node.metadata.labels.get(key) != value and key not in by_kueue}
     required = pod.affinity.node.required
     for key, value in wrong.items():
         published = sorted({other.metadata.labels[key] for other in view.all(Node) if key in other.metadata.labels})
@@ -159,7 +161,7 @@ def _selector_changes(view: ClusterView, pod: Pod, node: Node) -> Iterator[Chang
     if required is not None:
         field = f"spec.affinity.nodeAffinity.{REQUIRED}"
         yield _changed(pod, free, "required node affinity removed", field, _described(required), "")
-    if pod.node_selector and (required is not None or len(wrong) > 1):
+    if pod.node_selector and not by_kueue and (required is not None or len(wrong) > 1):
         text = "node selector and required node affinity removed" if required is not None else "node selector removed"
         yield _changed(pod, replace(free, node_selector={}), text, "spec.nodeSelector", flow(dict(pod.node_selector)), "")
 

@@ -27,9 +27,10 @@ def slice_counts(pool: Pool) -> str:
 
 
 def published_whole(pool: Pool) -> Iterator[Change]:
-    """The pool with the slices that are there, as if they were all of it."""
+    """The pool with the slices that are there, as if they were all of it: only where they contradict each other. What is in slices that are
+    still to come isn't known, and their driver publishes them by itself."""
     slices = (*pool.slices, *pool.elsewhere)
-    if pool.state != "incomplete" or len(slices) != pool.seen:
+    if not slice_counts(pool) or len(slices) != pool.seen:
         return
     counts = ", ".join(str(count) for count in sorted({entry.slice_count for entry in slices}))
     edits = tuple(Replace(replace(entry, slice_count=pool.seen)) for entry in slices)

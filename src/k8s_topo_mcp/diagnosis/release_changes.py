@@ -34,7 +34,7 @@ def holder_changes(code: str, held: Held, room: Room, short_by: int) -> Iterator
         if 1 < len(held.dead) < len(held.pairs):
             yield replace(_release(largest, held.dead, f"releasing the {len(held.dead)} claims whose pods are gone"), abandoned=True)
         for chosen in held.sets(short_by):
-            names = ", ".join(f"{holder.claim.namespace}/{holder.claim.name}" for holder, _ in chosen)
+            names = ", ".join(f"{holder.about.namespace}/{holder.about.name}" for holder, _ in chosen)
             yield _release(chosen[0][0], tuple(claim for _, claim in chosen), f"releasing claims {names}")
     if len(held.pairs) == 1 and not alone:
         yield _release(largest, held.claims, f"releasing {_who(largest)}")
@@ -44,10 +44,10 @@ def holder_changes(code: str, held: Held, room: Room, short_by: int) -> Iterator
 
 
 def _who(holder: Holder) -> str:
-    claim = f"{holder.claim.namespace}/{holder.claim.name}"
+    claim = f"{holder.about.namespace}/{holder.about.name}"
     if not holder.alive:
         return f"claim {claim} (its pods are gone)"
-    if holder.others and not holder.pods:
+    if holder.others and not holder.living:
         return f"claim {claim} (reserved for {holder.others[0]}, no pod of it lives)"
     if holder.pods == (claim,):
         return claim
@@ -56,7 +56,7 @@ def _who(holder: Holder) -> str:
 
 def _some(held: Sequence[Pair]) -> str:
     """The claims by name, the first few of them."""
-    names = [f"{holder.claim.namespace}/{holder.claim.name}" for holder, _ in held[:NAMED]]
+    names = [f"{holder.about.namespace}/{holder.about.name}" for holder, _ in held[:NAMED]]
     rest = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
     return f"{', '.join(names)}{rest}"
 
@@ -64,10 +64,10 @@ def _some(held: Sequence[Pair]) -> str:
 def _release(holder: Holder, claims: tuple[ResourceClaim, ...], text: str) -> Change:
     alone = len(claims) == 1
     dead = alone and not holder.alive
-    how = f"delete ResourceClaim {holder.claim.namespace}/{holder.claim.name}: no pod uses it" if dead else ENDED
-    if alone and holder.others and not holder.pods:
+    how = f"delete ResourceClaim {holder.about.namespace}/{holder.about.name}: no pod uses it" if dead else ENDED
+    if alone and holder.others and not holder.living:
         how = f"status.reservedFor still has {holder.others[0]}: who put it there has to take it out, then the claim is freed"
-    about = holder.claim if alone else None
+    about = holder.about if alone else None
     return Change(
         text,
         about,

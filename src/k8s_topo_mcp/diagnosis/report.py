@@ -164,15 +164,17 @@ class LookAlike:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A claim that holds devices the pod could use, and whether any pod of it lives; or a pod, of devices that nodes only count.
-    `others`: what it is reserved for that is neither pod nor PodGroup, as "RESOURCE.GROUP NAME"; nobody here knows whether that lives."""
+    """What holds devices that the pod could use: a claim, with its pods, those that live first; or a pod, of devices that nodes only count.
+    `living`: whether any of the pods lives. `others`: what a claim is reserved for that is neither pod nor PodGroup, as "RESOURCE.GROUP
+    NAME"; nobody here knows whether that lives. `alive`: whether a pod lives or something else may."""
 
-    claim: ObjectRef
+    about: ObjectRef
     pods: tuple[str, ...]
     devices: int
     since: float | None
     alive: bool
     others: tuple[str, ...] = ()
+    living: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,7 +242,8 @@ class Check:
 class Cause:
     """The first blocker with the facts behind it. `open_nodes` are those where only devices decide, out of `nodes`.
 
-    `having`: where a plain filter is the cause although nodes are open, the nodes that have what is asked for, which no open one has.
+    `having`: where a plain filter is the cause although nodes are open, the nodes that have what is asked for, which no open one has;
+    `alike` of them are closed by what closes the node that the finding is about, the others by something else.
     `pool`: the one that gives no devices, where that is the cause. `conflict`: parts of the claims that can't hold together, none of which
     can be left out. `order`: the outcome depends on the order of the requests. `evidence`: what was seen beside it in the cluster.
     """
@@ -264,6 +267,7 @@ class Cause:
     order: bool = False
     evidence: tuple[Evidence, ...] = ()
     having: tuple[str, ...] = ()
+    alike: int = 0
     pool: Pool | None = None
 
 

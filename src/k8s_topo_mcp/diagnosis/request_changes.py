@@ -10,11 +10,12 @@ from ..dra.funnel import screened
 from ..objects import MAX_RESULTS, DeviceConstraint, DeviceRequest, DeviceToleration, ResourceClaim
 from ..view import Edit, Replace
 from .changes import Around
-from .classes import alike, class_created, stands_in
+from .classes import class_created, stands_in
 from .fields import below, flow
 from .groups import attribute_of, kind_of
 from .nearest import quantity_or_none
 from .report import CapacityLeft, Change, LookAlike
+from .spelling import misspelt
 
 
 def fewer(around: Around, largest: int) -> Iterator[Change]:
@@ -126,9 +127,9 @@ def class_changes(around: Around, keeps: bool) -> Iterator[Change]:
     others = sorted(name for name, entry in classes.items() if name != wrong and stands_in(wrong, classes.get(wrong), entry))
     for name in (get_close_matches(wrong, others, n=1, cutoff=0.6) or others)[:2]:
         edits = around.with_request(replace(around.request, class_name=name))
-        yield around.change(f"deviceClassName {wrong} → {name}", ".deviceClassName", wrong, name, edits, keeps and alike(wrong, name))
+        yield around.change(f"deviceClassName {wrong} → {name}", ".deviceClassName", wrong, name, edits, keeps and misspelt(wrong, name))
     if not others and wrong not in classes:
-        yield from class_created(wrong)
+        yield from class_created(around.view, wrong)
 
 
 def order_changes(around: Around) -> Iterator[Change]:

@@ -5,21 +5,31 @@ Pods of a DaemonSet and static pods aren't among them: they come back on the sam
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import nsmallest
+from operator import itemgetter
+from typing import TypeAlias
 
 from ..findings import Finding
 from ..objects import Node, Pod, Quantity
-from ..scheduling.node_info import occupied
+from ..releases import Release
+from ..scheduling.node_info import MANY, NodeInfo, node_info, occupied
 from ..view import ClusterView, Delete
-from ..view.indices import pods_on
 from .counted_devices import is_counted
 from .nearest import quantity_or_none
 from .report import Change, Holder, Trial
 
 ENDED_ONE_BY_ONE, ENOUGH_ALONE = 4, 2
 """Pods whose end is tried: with counted devices, and with what every pod has some of."""
+
+MOST = 16
+"""Pods that are found: more than any answer names or any trial ends."""
+
+RESOURCES_KEPT = 8
+"""Resources of which it is kept who has them."""
 
 BOUND_TO_THE_NODE = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers that make the same pod on the same node again."""
@@ -34,9 +44,13 @@ class User:
     alone: bool
 
 
+_Ranked: TypeAlias = tuple[tuple[bool, int | float | Fraction], Pod, Quantity]
+"""(whether it isn't enough alone, then by how much it has), the pod, how much."""
+
+
 def users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[User, ...]:
-    """Pods on these nodes that have some of the resource: those that free enough by themselves, the smallest first, and of counted devices
-    then the others, the largest first."""
+    """The first of the pods on these nodes that have some of the resource: those that free enough by themselves, the smallest first, and of
+    counted devices then the others, the largest first."""
     if found.code != "INSUFFICIENT_RESOURCE":
         return ()
     return view.memo(("users", found, tuple(nodes)), lambda: _users(view, found, nodes))
@@ -46,19 +60,63 @@ def _users(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> tuple[Us
     asked = quantity_or_none(found.text("asked"))
     if asked is None:
         return ()
-    resource, ranked = found.text("resource"), list[tuple[tuple[bool, Fraction], User]]()
+    first = nsmallest(MOST, _ranked(view, found.text("resource"), asked, nodes, is_counted(found)), key=itemgetter(0))
+    return tuple(User(pod, amount, not others) for (others, _), pod, amount in first)
+
+
+def _ranked(view: ClusterView, resource: str, asked: Quantity, nodes: Sequence[Node], counted: bool) -> Iterator[_Ranked]:
+    """Of each node the pods that may be among the first, once it is known what it lacks; where devices aren't counted only those whose end
+    is enough."""
+    kept = _kept(view, resource)
     for node in nodes:
-        own = {pod: amount for pod in pods_on(view, node.name) if (amount := occupied(pod, view.release).get(resource)) and amount.value}
+        info = node_info(view, node)
+        known = kept.get(node.name)
+        if known is None or known.info is not info:
+            known = kept[node.name] = _on(info, resource, view.release)
         offered = node.allocatable.get(resource)
-        free = Fraction(offered.value if offered is not None else 0) - sum((Fraction(each.value) for each in own.values()), Fraction(0))
-        for pod, amount in own.items():
-            if pod.metadata.controller is not None and pod.metadata.controller.kind in BOUND_TO_THE_NODE:
-                continue
-            held = Fraction(amount.value)
-            alone = free + held >= asked.value
-            if alone or is_counted(found):
-                ranked.append(((not alone, held if alone else -held), User(pod, amount, alone)))
-    return tuple(user for _, user in sorted(ranked, key=lambda pair: pair[0]))
+        lacking = asked.value - (offered.value if offered is not None else 0) + info.requested.get(resource, 0)
+        first = bisect_left(known.amounts, lacking)
+        for pod, amount in known.pods[first : first + MOST]:
+            yield (False, amount.value), pod, amount
+        for pod, amount in known.pods[:first] if counted else ():
+            yield (True, -amount.value), pod, amount
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _OnNode:
+    """The pods of one node that have some of a resource and don't come back when they end, the smallest first."""
+
+    info: NodeInfo
+    amounts: tuple[int | Fraction, ...]
+    pods: tuple[tuple[Pod, Quantity], ...]
+
+
+def _on(info: NodeInfo, resource: str, release: Release) -> _OnNode:
+    found = [
+        (pod, amount) for pod in info.pods if (amount := occupied(pod, release).get(resource)) and amount.value and not _comes_back(pod)
+    ]
+    found.sort(key=lambda pair: pair[1].value)
+    return _OnNode(info, tuple([amount.value for _, amount in found]), tuple(found))
+
+
+def _kept(view: ClusterView, resource: str) -> dict[str, _OnNode]:
+    """What is known of nodes, for as long as these and their pods are the same: of a few resources, and not of nodes that are gone."""
+    by_resource = view.carried(Node, _nothing_kept)
+    if resource not in by_resource and len(by_resource) >= RESOURCES_KEPT:
+        by_resource.clear()
+    kept = by_resource.setdefault(resource, {})
+    if len(kept) > 2 * view.count(Node) + MANY:
+        kept.clear()
+    return kept
+
+
+def _nothing_kept(_: tuple[Node, ...]) -> dict[str, dict[str, _OnNode]]:
+    return {}
+
+
+def _comes_back(pod: Pod) -> bool:
+    owner = pod.metadata.controller
+    return owner is not None and owner.kind in BOUND_TO_THE_NODE
 
 
 def ending_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> Iterator[Change]:

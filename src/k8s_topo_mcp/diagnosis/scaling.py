@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from ..findings import Finding
-from ..objects import Node, Pod, ResourceClaim
+from ..objects import Node, Pod, ResourceClaim, ResourceClaimTemplate
 from ..scaleup.left_over import LeftOver, classes_asked
 from ..scaleup.node_counts import NodeCounts, first_looks, node_counts
 from ..scaleup.node_group import NodeGroup
@@ -20,7 +20,7 @@ from ..scaleup.template import NodeTemplate
 from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import place
 from ..scheduling.pod_signature import signatures
-from ..view import ClusterView
+from ..view import ClusterView, Replace
 from ..view.indices import claims_of
 from . import pod_changes
 from .alike_changes import for_all
@@ -227,4 +227,7 @@ def _changes(simulation: Simulation, pod: Pod, on: OnNewNode, cause: Cause) -> l
 
 
 def _asks_less(change: Change) -> bool:
+    """Whether it changes what pods ask, and nothing else: neither nodes nor classes nor what others hold."""
+    if not all(isinstance(edit, Replace) and isinstance(edit.object, Pod | ResourceClaim | ResourceClaimTemplate) for edit in change.edits):
+        return False
     return bool(change.edits) and not (change.releases or change.release is not None or change.vain or adds_nodes(change))

@@ -14,13 +14,18 @@ MAX_BYTES = 1_000_000
 MAX_DOCUMENTS = 200
 MAX_DEPTH = 60
 MAX_VALUES = 200_000
-LONGEST_NUMBER = 400
 """Aliases of YAML make a few hundred bytes say millions of values."""
+
+LONGEST_NUMBER = 310
+"""Characters of a number: numbers of the API are doubles at most, the largest of which has 309 digits and a sign written out. Python gives
+up on one of more than 4,300 digits, with an error that has no place."""
 
 
 _TAG = "tag:yaml.org,2002:"
+_TEXTS = frozenset({"timestamp", "value", "merge"})
+"""What YAML has a type for and JSON has not: a time, a plain = and, where it is no key, a plain <<."""
 _KINDS: Mapping[type, frozenset[str]] = {
-    yaml.ScalarNode: frozenset({"str", "int", "float", "bool", "null", "timestamp"}),
+    yaml.ScalarNode: frozenset({"str", "int", "float", "bool", "null", *_TEXTS}),
     yaml.MappingNode: frozenset({"map"}),
     yaml.SequenceNode: frozenset({"seq"}),
 }
@@ -121,7 +126,7 @@ def _mark(node: yaml.Node, path: str, lines: dict[str, int], depth: int, where: 
 
 def _check(node: yaml.Node, where: str) -> None:
     """Refuse a tag that JSON has nothing for, and one that the text doesn't fit (!!bool foo): what YAML's own constructors do with these is
-    anything from a set to a KeyError. A time stays text."""
+    anything from a set to a KeyError. `_TEXTS` stay text."""
     known: Any = node
     kind, place = str(known.tag).removeprefix(_TAG), f"(line {node.start_mark.line + 1}, column {node.start_mark.column + 1})"
     if kind not in _KINDS[type(node)]:
@@ -132,7 +137,7 @@ def _check(node: yaml.Node, where: str) -> None:
         raise ManifestError(f"{where}: {str(known.value)[:40]!r} isn't a value of tag !!{kind} {place}")
     if kind in ("int", "float") and len(known.value) > LONGEST_NUMBER:
         raise ManifestError(f"{where}: {str(known.value)[:40]!r} is longer than a number can be {place}")
-    if kind == "timestamp":
+    if kind in _TEXTS:
         known.tag = f"{_TAG}str"
 
 

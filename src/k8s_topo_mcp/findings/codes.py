@@ -253,6 +253,9 @@ CODES: dict[str, CodeRow] = dict(
             "a taint of start-up isn't declared, so new nodes count as tainted",
         ),
         _row("VOLUME_ELSEWHERE", "pending", "claim key wanted found", "new nodes are in another zone than a volume of the pod"),
+        _row(
+            "ASSIGNED_ELSEWHERE", "pending", "workload domain nodes new", "Kueue has assigned the pod to nodes that new ones aren't among"
+        ),
         _row("FIT_UNKNOWN", "unknown", "template why", "whether the pod fits on a new node can't be told"),
         _row("NODE_POOL_NOT_READY", "pending", "pool condition reason message", "the NodePool isn't ready, so Karpenter leaves it out"),
         _row("NODE_POOL_STATIC", "pending", "pool replicas", "the NodePool keeps a fixed number of nodes and doesn't grow for pods"),

@@ -23,6 +23,8 @@ _GROUP_BAD = ("DisruptionTarget",)
 _KUEUE_GOOD = ("QuotaReserved", "Admitted")
 _KUEUE_BAD = ("Evicted", "Preempted", "Requeued")
 _QUEUE_GOOD = ("Active",)
+_PLACES = 20
+"""Domains of an assignment that are told."""
 
 
 def compare_pod_groups(before: PodGroup | CompositePodGroup, after: PodGroup | CompositePodGroup) -> Iterator[Difference]:
@@ -72,6 +74,19 @@ def compare_kueue_workloads(before: KueueWorkload, after: KueueWorkload) -> Iter
     old, new = {entry.name: entry.state for entry in before.checks}, {entry.name: entry.state for entry in after.checks}
     for name in sorted({*old, *new}):
         yield from value(f"{at_key('status.admissionChecks', name)}.state", old.get(name), new.get(name))
+    places, later = _places(before), _places(after)
+    for name in sorted({*places, *later}):
+        path = f"{at_key('status.admission.podSetAssignments', name)}.topologyAssignment"
+        yield from value(path, places.get(name), later.get(name))
+
+
+def _places(workload: KueueWorkload) -> dict[str, str]:
+    """Where Kueue has placed each pod set, in one line."""
+    return {
+        entry.name: text(", ".join(f"{'/'.join(domain.values)} ({domain.count})" for domain in entry.topology.domains[:_PLACES]))
+        for entry in workload.assignments
+        if entry.topology is not None
+    }
 
 
 def compare_queues(before: LocalQueue | ClusterQueue, after: LocalQueue | ClusterQueue) -> Iterator[Difference]:

@@ -1,7 +1,7 @@
 """Kueue: Workload, LocalQueue, ClusterQueue, ResourceFlavor, Topology (kueue.x-k8s.io v1alpha1, v1beta1 and v1beta2, apis/kueue).
 
-Thin: in which queue a workload stands, what Kueue last said of it, whether a queue takes anything, which nodes a flavor means, which node
-labels it takes for levels of the network. Amounts are not kept.
+Thin: in which queue a workload stands, what Kueue last said of it and where it placed its pods, whether a queue takes anything, which nodes
+a flavor means, which node labels it takes for levels of the network. Amounts are not kept.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import ClassVar
 from .affinity import Toleration, decode_toleration
 from .condition import Condition, Conditioned, decode_condition
 from .decoding import DecodeError, Json, boolean, each, mapping, string, string_map
+from .kueue_assignment import PodSetAssignment, decode_pod_set_assignment
 from .meta import ApiObject, decode_metadata
 from .node import Taint, decode_node_taint
 
@@ -22,6 +23,15 @@ POD_GROUP_LABEL = "kueue.x-k8s.io/pod-group-name"
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 """On workloads and pods: the LocalQueue that they are to wait in."""
+
+WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
+"""On pods that Kueue places in a topology: the name of their Workload."""
+
+POD_SET_LABEL = "kueue.x-k8s.io/podset"
+"""On pods: which pod set of their Workload they are of."""
+
+TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
+"""The scheduling gate that Kueue removes when it tells a pod its place in the topology."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,8 @@ class AdmissionCheckState:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class KueueWorkload(Conditioned, ApiObject):
-    """A Workload of Kueue; `queue` is its LocalQueue, `cluster_queue` where its quota is reserved ("" where it isn't yet)."""
+    """A Workload of Kueue; `queue` is its LocalQueue, `cluster_queue` where its quota is reserved ("" where it isn't yet), `assignments`
+    what was decided of its pod sets. `unhealthy`: nodes in whose place Kueue looks for others."""
 
     KIND: ClassVar[str] = "Workload"
 
@@ -44,6 +55,8 @@ class KueueWorkload(Conditioned, ApiObject):
     cluster_queue: str = ""
     conditions: tuple[Condition, ...] = ()
     checks: tuple[AdmissionCheckState, ...] = ()
+    assignments: tuple[PodSetAssignment, ...] = ()
+    unhealthy: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -101,16 +114,26 @@ def decode_kueue_workload(item: Json) -> KueueWorkload:
     metadata = decode_metadata(item, namespaced=True)
     spec, status = mapping(item, "spec"), mapping(item, "status")
     try:
+        admission = mapping(status, "admission")
         return KueueWorkload(
             metadata,
             intern(string(spec, "queueName")),
             boolean(spec, "active", default=True),
-            intern(string(mapping(status, "admission"), "clusterQueue")),
+            intern(string(admission, "clusterQueue")),
             each(status, "conditions", decode_condition),
             each(status, "admissionChecks", _check),
+            _assignments(admission),
+            each(status, "unhealthyNodes", lambda node: string(node, "name")),
         )
     except DecodeError as error:
         raise error.under("status") from None
+
+
+def _assignments(admission: Json) -> tuple[PodSetAssignment, ...]:
+    try:
+        return each(admission, "podSetAssignments", decode_pod_set_assignment)
+    except DecodeError as error:
+        raise error.under("admission") from None
 
 
 def decode_local_queue(item: Json) -> LocalQueue:

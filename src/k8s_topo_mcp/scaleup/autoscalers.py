@@ -101,11 +101,15 @@ def statuses(view: ClusterView) -> tuple[ClusterAutoscalerStatus, ...]:
     return view.memo("autoscaler statuses", lambda: _statuses(view))
 
 
+def homes(view: ClusterView) -> frozenset[str]:
+    """The namespaces in which a Cluster Autoscaler writes its status, and events about it."""
+    found = frozenset(_home(entry) for entry in _programs(view, "Cluster Autoscaler"))
+    return frozenset({STATUS_NAMESPACE}) if not found or STATUS_NAMESPACE in found else found
+
+
 def _statuses(view: ClusterView) -> tuple[ClusterAutoscalerStatus, ...]:
-    homes = {_home(entry) for entry in _programs(view, "Cluster Autoscaler")}
-    if not homes or STATUS_NAMESPACE in homes:
-        homes = {STATUS_NAMESPACE}
-    found = [entry for entry in view.all(ClusterAutoscalerStatus) if entry.namespace in homes and not entry.said.problem]
+    own = homes(view)
+    found = [entry for entry in view.all(ClusterAutoscalerStatus) if entry.namespace in own and not entry.said.problem]
     return tuple(sorted(found, key=lambda entry: -(entry.written or 0.0)))
 
 

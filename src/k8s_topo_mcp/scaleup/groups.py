@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from ..view import ClusterView
 from .daemons import with_daemons
 from .documents import from_documents
+from .event_groups import event_groups
 from .flavors import flavor_groups
 from .labelled import labelled_groups
 from .machine_groups import machine_groups
@@ -26,8 +27,8 @@ class UnknownGroup(ValueError):
 
 def node_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
     """
-    All node groups of the cluster: those of Cluster Autoscaler's status, NodePools, Cluster API's, those that nodes name by their labels,
-    Kueue's flavors, and the machine types of nodes that are in none of these.
+    All node groups of the cluster: those of Cluster Autoscaler's status and of its events, NodePools, Cluster API's, those that nodes name
+    by their labels, Kueue's flavors, and the machine types of nodes that are in none of these.
 
     One that two sources show is given once: a group of the status in place of the labelled one whose nodes it has all, or of the machine
     group that it is. Worked out once for a view.
@@ -37,6 +38,7 @@ def node_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
 
 def _node_groups(view: ClusterView) -> tuple[NodeGroup, ...]:
     status = status_groups(view)
+    status += event_groups(view, {group.name for group in status})
     shown = {group.ref for group in status if group.ref is not None}
     covered = {node.name for group in status for node in group.members}
     machines = tuple(group for group in machine_groups(view) if group.ref not in shown)

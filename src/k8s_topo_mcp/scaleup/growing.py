@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..findings import finding
-from ..objects import Event, Node, Pod, Quantity
+from ..objects import Node, Pod, Quantity
 from ..objects.autoscaler_status import ClusterAutoscalerStatus, GroupStatus
 from ..view import ClusterView
 from .ages import age_text
-from .events import newest_on_pod, with_reason
+from .events import newest_on_pod
 from .fit import Fit
+from .group_events import last_failure, most_nodes
 from .node_group import NodeGroup
 from .obstacle import Certainty, Obstacle, certainty_of
 from .passing_taints import is_startup_taint
@@ -28,6 +29,9 @@ LIMITS = {"cpu": ("cores-total", 1), "memory": ("memory-total", 2**30)}
 ATOMIC = "atomic scale-up exceeds cluster node count limit"
 LONGEST_BACKOFF = 1800.0
 """Seconds: --max-node-group-backoff-duration's default."""
+
+LONGEST_SINCE = 600.0
+"""Seconds for which it is taken that a limit that the autoscaler told of still holds: it says so at each scan that meets it."""
 
 _LOOKS_PASSING = re.compile(r"not-?ready|uninitialized|startup|start-up|agent|readiness|initializ", re.IGNORECASE)
 _NODES_FLAG = re.compile(r"([0-9]+):([0-9]+):(.+)")
@@ -48,6 +52,10 @@ def node_limit(view: ClusterView, settings: Settings, pods: int) -> Iterator[Obs
     if most.number and ready >= most.number:
         why = finding("MAX_NODES_REACHED", None, most.source, nodes=ready, limit=most.number)
         yield Obstacle(why, certainty_of(most.basis), f"a higher {most.source}", pods, pods)
+    elif not most.number and (told := most_nodes(view, LONGEST_SINCE)) is not None and ready >= told[0]:
+        limit, event = told
+        why = finding("MAX_NODES_REACHED", event.regarding, "", nodes=ready, limit=limit)
+        yield Obstacle(why, "likely", "a higher --max-nodes-total", pods, pods)
 
 
 def _ready(nodes: tuple[Node, ...]) -> int:
@@ -74,45 +82,38 @@ def of_group(
 def _backoff(
     view: ClusterView, group: NodeGroup, said: ClusterAutoscalerStatus | None, status: GroupStatus | None, pods: int
 ) -> Iterator[Obstacle]:
-    """By the status; without one for the group, by an event of a failure that isn't older than the longest backoff."""
+    """By the status; without one for the group, by an event of a failure that isn't older than the longest backoff. Of the older form of
+    the status, which has no errors, an event says why."""
+    failed = last_failure(view, group.name, LONGEST_BACKOFF)
     if status is not None and said is not None:
         activity = status.scale_up
         if activity.status == "Backoff":
+            error, message = activity.error_code, activity.error_message
+            if not error and failed is not None:
+                error, message = failed.event.reason, failed.error
             why = finding(
                 "GROUP_BACKOFF",
                 said.ref,
                 "data.status",
                 group=group.name,
-                error=activity.error_code or "no error given",
-                message=activity.error_message,
+                error=error or "no error given",
+                message=message,
                 age=age_text(view, activity.changed),
             )
             yield Obstacle(why, "certain", "what the cloud's error names, then the end of the backoff", pods, pods)
         return
-    event = next((entry for entry in _failures(view) if _names(entry.message, group.name)), None)
-    if event is not None:
+    if failed is not None:
+        event = failed.event
         why = finding(
             "GROUP_BACKOFF",
             event.regarding,
             "",
             group=group.name,
             error=event.reason,
-            message=event.message,
+            message=failed.error,
             age=age_text(view, event.last),
         )
         yield Obstacle(why, "likely", "what the cloud's error names, then the end of the backoff", pods, pods)
-
-
-def _failures(view: ClusterView) -> Iterator[Event]:
-    for reason in ("FailedToScaleUpGroup", "ScaleUpTimedOut"):
-        for event in with_reason(view, reason):
-            if event.last is not None and view.now and view.now - event.last <= LONGEST_BACKOFF:
-                yield event
-
-
-def _names(message: str, group: str) -> bool:
-    """Whether a text has the group's name as a word of its own."""
-    return re.search(rf"(?<![\w.-]){re.escape(group)}(?![\w.-])", message) is not None
 
 
 def _largest(group: NodeGroup, status: GroupStatus | None, settings: Settings, pods: int) -> Iterator[Obstacle]:
@@ -123,6 +124,8 @@ def _largest(group: NodeGroup, status: GroupStatus | None, settings: Settings, p
     certainty: Certainty = "certain"
     if size is None:
         size, certainty = len(group.members), "likely"
+    elif status is None and group.said is not None:
+        certainty = "likely" if group.said.confidence == "declared" else "unknown"
     if most is not None and size >= most:
         why = finding("GROUP_FULL", group.ref, "", group=group.name, size=size, limit=most)
         yield Obstacle(why, certainty, f"a largest size above {most}, or nodes of it that pods leave", pods, pods)

@@ -20,15 +20,31 @@ from .provisioning_requests import of_workload, unmet
 from .quotas import quotas
 from .settings import Settings
 
+DELAYED_TOPOLOGY = "PendingDelayedTopologyRequests"
+"""Kueue, where checks come before places (pkg/workload/admissionchecks.go): quota and checks are there, places aren't."""
+
 
 def held_before(view: ClusterView, pods: Sequence[Pod], settings: Settings | None) -> tuple[Obstacle, ...]:
-    """What holds these pods, quota first. `settings` are those of the autoscaler that would serve ProvisioningRequests."""
-    return (
-        *quotas(view, pods),
+    """What holds these pods, in the order in which they meet it. `settings` are those of the autoscaler that would serve
+    ProvisioningRequests.
+
+    A pod is charged to a ResourceQuota when it is made: first of all, but for pods of a workload that Kueue keeps suspended, which makes
+    none before it is admitted.
+    """
+    charged = quotas(view, pods)
+    queued = (
         *concerning(pods, lambda pod: _queued(view, pod)),
         *concerning(pods, lambda pod: _waiting_request(view, pod, settings)),
-        *concerning(pods, lambda pod: _gated(view, pod)),
     )
+    suspended = bool(charged) and any(_made_later(view, pod) for pod in pods)
+    gated = concerning(pods, lambda pod: _gated(view, pod))
+    return (*queued, *charged, *gated) if suspended else (*charged, *queued, *gated)
+
+
+def _made_later(view: ClusterView, pod: Pod) -> bool:
+    """Whether the pod is made only once its Workload is admitted: that stands for a workload, not for the pod itself."""
+    workload = _waiting_workload(view, pod)
+    return workload is not None and all(owner.kind != "Pod" for owner in workload.metadata.owners)
 
 
 def _queued(view: ClusterView, pod: Pod) -> Passed | None:
@@ -63,6 +79,8 @@ def _release(found: Finding) -> str:
             return f"{found.text('queue')}, open"
         case "QUEUE_DEACTIVATED":
             return "spec.active of its Workload"
+        case "QUEUE_NOT_ADMITTED" if found.text("reason") == DELAYED_TOPOLOGY:
+            return "room for its pods in the topology: Kueue has their quota, and looks for the room again"
         case _:
             return f"quota in {found.text('queue')}"
 

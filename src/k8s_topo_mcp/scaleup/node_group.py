@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..objects import Node, ObjectRef, Quantity
-from .template import NodeTemplate
+from .template import Fact, NodeTemplate
 
 Kind = Literal[
     "labelled nodes",
@@ -28,7 +28,8 @@ Kind = Literal[
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeGroup:
     """`templates`: one, or several where the autoscaler chooses (the instance types of a NodePool); none: `why_none` says what is missing.
-    `members`: the live nodes. `size` is what the group is meant to have now; None: not known. `limits`: of a NodePool, by resource."""
+    `members`: the live nodes. `size` is what the group is meant to have now; None: not known. `limits`: of a NodePool, by resource.
+    `said`: where name and sizes come from, where only an event tells of them."""
 
     name: str
     kind: Kind
@@ -40,3 +41,4 @@ class NodeGroup:
     limits: Mapping[str, Quantity] = field(default_factory=dict[str, Quantity])
     ref: ObjectRef | None = None
     why_none: str = ""
+    said: Fact | None = None

@@ -14,6 +14,7 @@ from ..findings import finding
 from ..objects import NodePool, Pod
 from ..view import ClusterView
 from . import growing, on_the_way, provisioning
+from .assigned_elsewhere import assigned_elsewhere
 from .autoscaler import Autoscaler
 from .autoscalers import serving_requests, status
 from .claims_ignored import claims_ignored, feature_ignored
@@ -150,6 +151,7 @@ def _cluster_autoscaler(
         unknown_devices(view, autoscaler, group),
         unusable_devices(view, autoscaler, group),
         volume_elsewhere(view, group.templates),
+        assigned_elsewhere(view, group.templates),
     )
     yield from growing.undeclared_taints(group, settings, pods, fits)
     yield from _on_a_new_node(group, pods, fits)
@@ -179,7 +181,8 @@ def _karpenter(
         yield from provisioning.in_flight(view, pool, group, pods, fits)
         yield from provisioning.limits(view, pool, group, count)
         yield from all_of(pods, provisioning.untolerated(pool), provisioning.incompatible(pool))
-    yield from all_of(pods, volume_elsewhere(view, group.templates), provisioning.unknown_devices(view, pool, group, pods))
+    elsewhere = volume_elsewhere(view, group.templates), assigned_elsewhere(view, group.templates)
+    yield from all_of(pods, *elsewhere, provisioning.unknown_devices(view, pool, group, pods))
     yield from _on_a_new_node(group, pods, fits)
     if pool is not None:
         yield from provisioning.launches(view, pool, count)

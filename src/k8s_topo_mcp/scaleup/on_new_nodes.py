@@ -15,7 +15,7 @@ from ..view import ClusterView
 from .new_nodes import with_nodes
 from .queue import Entry
 from .template import NodeTemplate
-from .unpredictable import labels_read, relaxed
+from .unpredictable import host_names, labels_read, relaxed
 
 Verdict = Literal["fits", "refused", "unknown"]
 
@@ -55,13 +55,18 @@ def on_new_node(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node)
     return judged(view, pod, template, node, place(view, pod, (node,)))
 
 
-def judged(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, placement: Placement) -> OnNewNode:
-    """What a placement on that node means, as it isn't there yet."""
-    verdict, why = _verdict(view, pod, template, node, placement)
+def judged(
+    view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, placement: Placement, hosts: frozenset[str] | None = None
+) -> OnNewNode:
+    """What a placement on that node means, as it isn't there yet. `hosts`: the host names of nodes that are there, where these aren't in
+    the view."""
+    verdict, why = _verdict(view, pod, template, node, placement, host_names(view) if hosts is None else hosts)
     return OnNewNode(template, placement, verdict, why)
 
 
-def _verdict(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, placement: Placement) -> tuple[Verdict, str]:
+def _verdict(
+    view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, placement: Placement, hosts: frozenset[str]
+) -> tuple[Verdict, str]:
     if placement.unread:
         return "unknown", placement.unread
     if placement.pod_wide:
@@ -70,7 +75,8 @@ def _verdict(view: ClusterView, pod: Pod, template: NodeTemplate, node: Node, pl
     outcome = entry.outcome
     if isinstance(outcome, Unallocatable | Aborted) and template.devices_known:
         return "refused", ""
-    keys = {key: what for key, what in labels_read(view, pod).items() if key in template.unpredictable} if template.unpredictable else {}
+    read = labels_read(view, pod, hosts) if template.unpredictable else {}
+    keys = {key: what for key, what in read.items() if key in template.unpredictable}
     if keys:
         loose = place(view, relaxed(pod, frozenset(keys)), (node,)).nodes[node.name]
         if any(found.code not in ABOUT_LABELS or found.code == "NODE_AFFINITY_MISMATCH" for found, _ in loose.plain):

@@ -39,15 +39,20 @@ def _group(view: ClusterView, status: ClusterAutoscalerStatus, entry: GroupStatu
             entry.name, "Cluster Autoscaler", own.templates, own.members, entry.target, entry.min_size, entry.max_size,
             ref=own.ref, why_none=own.why_none,
         )  # fmt: skip
-    members, how = members_of(view, entry.name)
-    short = entry.name.rpartition("/")[2]
-    templates = tuple(_joined(template, how) for template in templates_of(view, short, members)) if members else ()
+    templates, members = templates_of_cloud(view, entry.name)
     why = ""
     if not members:
         why = f"no node of the cluster can be told to be of it by its name, and {status.ref} has no labels, taints or resources"
     return NodeGroup(
         entry.name, "Cluster Autoscaler", templates, members, entry.target, entry.min_size, entry.max_size, ref=status.ref, why_none=why
     )
+
+
+def templates_of_cloud(view: ClusterView, name: str) -> tuple[tuple[NodeTemplate, ...], tuple[Node, ...]]:
+    """The templates of a cloud's group, and the nodes that they are made of."""
+    members, how = members_of(view, name)
+    short = name.rpartition("/")[2]
+    return (tuple(_joined(template, how) for template in templates_of(view, short, members)) if members else ()), members
 
 
 def _joined(template: NodeTemplate, how: str) -> NodeTemplate:

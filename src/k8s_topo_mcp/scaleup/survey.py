@@ -20,6 +20,7 @@ from ..view.indices import pods_of_claim
 from .new_nodes import NewNodes, with_nodes
 from .on_new_nodes import OnNewNode, judged
 from .template import HOSTNAME, NodeTemplate
+from .unpredictable import host_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +63,7 @@ def survey(view: ClusterView, pods: Sequence[Pod], templates: Sequence[NodeTempl
         for kind in alone:
             placement = placements[id(kind)]
             only = replace(placement, nodes={node.name: placement.nodes[node.name]})
-            verdicts[id(kind)] = judged(together.view, kind.pods[0], template, node, only)
+            verdicts[id(kind)] = judged(together.view, kind.pods[0], template, node, only, host_names(view))
         if related:
             apart = with_nodes(view, ((template, 1),))
             (own,) = apart.of(0)

@@ -96,7 +96,9 @@ def facts(cause: Cause) -> list[tuple[str, str]]:
         where = f"{plural(len(cause.having), 'node')} ({fold(cause.having)})"
         others = f"{plural(cause.open_nodes, 'node')} that {'passes' if cause.open_nodes == 1 else 'pass'} every filter but that of devices"
         none = f"{others} {'has' if cause.open_nodes == 1 else 'have'} none of it"
-        found.append(("devices", f"what the claims ask for is on {where}, closed by the blocker; {none}"))
+        rest = len(cause.having) - cause.alike
+        closed = f"{cause.alike} of them closed by the blocker, {rest} by another filter" if rest else "closed by the blocker"
+        found.append(("devices", f"what the claims ask for is on {where}, {closed}; {none}"))
     if cause.order:
         found.append(("order", "a request for all devices takes them as they come, so the order of the requests decides"))
     found += [evidence.words(entry) for entry in cause.evidence]
@@ -195,7 +197,7 @@ def _table(groups: Groups) -> str:
 def _look_alike(entry: LookAlike) -> str:
     same = f", equal on {entry.agreeing} of {entry.both} that publish both" if entry.both else ""
     if entry.shared:
-        same = f", on {entry.shared} of them equal to {entry.asked} of a device of another request: two names of one thing"
+        same = f", on {entry.shared} of them with the same values as {entry.asked} of devices of another request"
     return f"{entry.attribute} is published by {entry.published} of {entry.of}{same}"
 
 

@@ -23,7 +23,7 @@ from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.rendering import Block, clean, fold, plural
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import blocker_parts, paging, remedy_parts, unread
+from k8s_topo_mcp.tools import blocker_parts, holder_parts, paging, remedy_parts, unread
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
@@ -234,16 +234,7 @@ def _output(view: ClusterView, question: Input, result: Feasibility, inline: boo
         blocker=blocker,
         remedies=remedy_parts.remedies(result.remedies, limit, blocker),
         not_helping=tuple(remedy_parts.not_helping(trial) for trial in result.not_helping[: 2 * limit]),
-        holders=tuple(
-            Holder(
-                claim=clean(f"{holder.claim.namespace}/{holder.claim.name}", 160) if holder.claim.kind != "Pod" else None,
-                pods=tuple(clean(name, 120) for name in holder.pods[:2]),
-                reserved_for=tuple(clean(name, 160) for name in holder.others[:2]),
-                devices=holder.devices,
-                alive=holder.alive,
-            )
-            for holder in result.holders[:limit]
-        ),
+        holders=tuple(holder_parts.part(holder, view.now) for holder in result.holders[:limit]),
         assumptions=tuple(clean(text, 200) for text in assumptions),
         cursor=more,
         basis=bases.basis(view),
@@ -318,14 +309,7 @@ def text(output: Output) -> str:
     elif output.copies_if_released:
         block.row("copies", f"0 now, {_count(output.copies_if_released)} if every other holder were gone")
     if output.holders:
-        block.row(
-            "held by",
-            *(
-                f"{f'claim {entry.claim}' if entry.claim else f'pod {fold(entry.pods)}'} "
-                f"({entry.devices} devices{', no pod of it lives' if entry.alive is False else ''})"
-                for entry in output.holders
-            ),
-        )
+        block.row("held by", *map(holder_parts.words, output.holders))
     remedy_rows(block, output.remedies, output.not_helping)
     if blocker is not None and blocker.code == "CEL_KEY_MISSING" and output.inline:
         block.row("note", "kubectl apply --dry-run=server accepts this: the API server checks CEL syntax and types, not attribute names")

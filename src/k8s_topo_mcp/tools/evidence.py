@@ -55,7 +55,9 @@ def words(entry: Evidence) -> tuple[str, str]:
             return "label", f"{clean(entry.label, 80)}={clean(entry.value, 60)} on {fold([clean(name, 60) for name in entry.nodes])}"
         case Withheld():
             what = f"a capacity of {clean(entry.capacity, 30)} {clean(entry.resource, 80)} and offers {clean(entry.allocatable, 30)}"
-            return "unhealthy", f"{clean(entry.node, 80)} has {what}: its device plugin takes the rest for unhealthy"
+            gone = "all are unhealthy, or their device plugin is gone"
+            why = gone if entry.allocatable == "0" else "its device plugin takes the rest for unhealthy"
+            return "unhealthy", f"{clean(entry.node, 80)} has {what}: {why}"
         case Limit():
             return "quota", (
                 f"{clean(entry.resource, 80)}: {clean(entry.requested, 30)} asked, "

@@ -13,10 +13,10 @@ from pydantic import Field
 from k8s_topo_mcp.diagnosis.evidence import Held
 from k8s_topo_mcp.diagnosis.layers import created
 from k8s_topo_mcp.diagnosis.pending import explain_pending
-from k8s_topo_mcp.diagnosis.report import Cause, Check, Holder, Report
+from k8s_topo_mcp.diagnosis.report import Cause, Check, Report
 from k8s_topo_mcp.diagnosis.triage import pods_of_workload
 from k8s_topo_mcp.objects import CUSTOM_KINDS, OWNERS, CustomOwner, Owner, Pod, PodGroup
-from k8s_topo_mcp.rendering import Block, age, ago, clean, fold, plural, quoted, tokens
+from k8s_topo_mcp.rendering import Block, ago, clean, fold, plural, quoted, tokens
 from k8s_topo_mcp.scheduling.extended_resources import CLAIM_NAME
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools import (
@@ -24,6 +24,7 @@ from k8s_topo_mcp.tools import (
     change_rows,
     evidence,
     gang_wording,
+    holder_parts,
     namespaces,
     overview_text,
     pending_overview,
@@ -199,7 +200,7 @@ def _one(view: ClusterView, pod: Pod, question: Input) -> Output:
             *(remedy_parts.not_helping(trial) for trial in report.not_helping[: 2 * limit]),
             *(remedy_parts.vain(entry) for entry in report.vain[:limit]),
         ),
-        holders=tuple(_holder(view, holder) for holder in report.holders[:limit]),
+        holders=tuple(holder_parts.part(holder, view.now) for holder in report.holders[:limit]),
         preemption=preemption_words.part(report),
         fits_on=tuple(clean(name, 80) for name in report.fits_on),
         look_at=tuple(clean(text, 200) for text in report.look_at[:2]),
@@ -256,17 +257,6 @@ def _ended(pod: Pod) -> str:
     return f"it has ended ({pod.phase}{reason}{message})"
 
 
-def _holder(view: ClusterView, holder: Holder) -> HolderPart:
-    return HolderPart(
-        claim=clean(f"{holder.claim.namespace}/{holder.claim.name}", 160) if holder.claim.kind != "Pod" else None,
-        pods=tuple(clean(name, 120) for name in holder.pods[:2]),
-        reserved_for=tuple(clean(name, 160) for name in holder.others[:2]),
-        devices=holder.devices,
-        since=None if holder.since is None else age(view.now - holder.since),
-        alive=holder.alive,
-    )
-
-
 def _scheduler(check: Check) -> Scheduler:
     return Scheduler(
         match=check.match,
@@ -308,7 +298,7 @@ def text(output: Output) -> str:
     for fact in output.queued:
         block.row(fact.about, fact.text)
     if output.holders:
-        block.row("held by", *(_holder_words(holder) for holder in output.holders))
+        block.row("held by", *map(holder_parts.words, output.holders))
     if output.preemption is not None:
         block.row("preemption", preemption_words.line(output.preemption))
     behind = [f"{entry.code}  {entry.object or ''}{f'  {entry.why}' if entry.why else ''}" for entry in output.behind]
@@ -410,18 +400,6 @@ def _blocker_rows(block: Block, output: Output) -> None:
         lines.append(blocker.source)
     block.row("blocker", *lines)
     blocker_facts(block, blocker)
-
-
-def _holder_words(holder: HolderPart) -> str:
-    if holder.claim is None:
-        told = [*([plural(holder.devices, "device")] if holder.devices else []), *([f"since {holder.since}"] if holder.since else [])]
-        return f"pod {fold(holder.pods)}" + (f" ({', '.join(told)})" if told else "")
-    pods = f", pod {fold(holder.pods)}" if holder.pods else ""
-    if holder.reserved_for:
-        pods += f", reserved for {fold(holder.reserved_for)}, which {'is' if len(holder.reserved_for) == 1 else 'are'} no pod"
-    alive = "" if holder.alive else ", no pod of it lives"
-    since = f", since {holder.since}" if holder.since else ""
-    return f"claim {holder.claim} ({plural(holder.devices or 0, 'device')}{pods}{since}{alive})"
 
 
 def _scheduler_row(block: Block, output: Output) -> None:

@@ -67,8 +67,8 @@ def _entry(entry: Any) -> Any:
 
 class Asked(Part):
     """The pods: how many, of which group with which minimum, and what one of each kind asks for. `held` before scheduling and therefore not
-    judged; `lifted`: held too, but asked for by name, and judged as if not. `of`: so many there are, of which the first
-    `pods` are judged. `without_devices`: so many aren't judged by an audit."""
+    judged; `lifted`: held too, but asked for by name, and judged as if not; `assigned`: nodes to which Kueue has assigned some. `of`: so
+    many there are, of which the first `pods` are judged. `without_devices`: so many aren't judged by an audit."""
 
     pods: int
     group: str | None = None
@@ -76,6 +76,7 @@ class Asked(Part):
     what: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     lifted: tuple[str, ...] = ()
+    assigned: tuple[str, ...] = ()
     of_manifest: bool | None = None
     of: int | None = None
     without_devices: int | None = None
@@ -154,13 +155,17 @@ class ObstacleRow(Part):
 
 
 class Scaler(Part):
-    """What an autoscaler would do for these pods with nodes of one group: `obstacles` in the order in which it meets them."""
+    """What an autoscaler would do for these pods with nodes of one group: `obstacles` in the order in which it meets them. `sizes_from`:
+    the event that alone tells of the group; `said`: what the autoscaler itself last said of one of the pods, in an event, which anybody may
+    have written who may write some in the pod's namespace."""
 
     kind: str
     version: str | None = None
     state: str | None = None
     claims: str | None = None
     group: str | None = None
+    sizes_from: str | None = None
+    said: str | None = None
     would_act: Literal["yes", "no", "unknown"] | None = None
     obstacles: tuple[ObstacleRow, ...] = ()
 

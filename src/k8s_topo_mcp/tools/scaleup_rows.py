@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from k8s_topo_mcp.diagnosis.cause import find_cause
 from k8s_topo_mcp.diagnosis.scaling import Option
 from k8s_topo_mcp.objects import Pod
-from k8s_topo_mcp.rendering import clean, plural
+from k8s_topo_mcp.queueing.topology_assignment import Assigned
+from k8s_topo_mcp.rendering import age, clean, plural, quoted
 from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
+from k8s_topo_mcp.scaleup.ages import seconds_since
 from k8s_topo_mcp.scaleup.audit import in_groups, serving
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers, serving_requests
 from k8s_topo_mcp.scaleup.demand import DeviceDemand
 from k8s_topo_mcp.scaleup.fit import fits_of
 from k8s_topo_mcp.scaleup.gang_gap import gang_gap
+from k8s_topo_mcp.scaleup.group_events import last_word
 from k8s_topo_mcp.scaleup.node_counts import NodeCounts, at_least
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
@@ -29,6 +33,8 @@ from k8s_topo_mcp.tools.names import named
 from k8s_topo_mcp.tools.scaleup_models import Counts, Gap, ObstacleRow, Scaler, WishRow, WouldDo
 from k8s_topo_mcp.view import ClusterView
 
+PLACES = 3
+"""Places that Kueue has assigned that are told."""
 OBSTACLES = 3
 """Obstacles that are told of one group, in order."""
 
@@ -82,6 +88,17 @@ def obstacle(entry: Obstacle | Passed) -> ObstacleRow:
     )
 
 
+def assigned(found: Iterable[Assigned]) -> tuple[str, ...]:
+    """The nodes that Kueue has assigned, with how many of the pods; most pods first."""
+    places = Counter((entry.workload.full_name, entry.domain, entry.to_come) for entry in found)
+    rows = [
+        f"by Kueue, {plural(count, 'pod')} of Workload {clean(name, 100)} to {clean(domain, 120)}"
+        f"{' once its gate is removed' if to_come else ''}: elsewhere {'it starts' if count == 1 else 'they start'} on no node"
+        for (name, domain, to_come), count in places.most_common(PLACES)
+    ]
+    return (*rows, f"and {plural(len(places) - PLACES, 'place')} more") if len(places) > PLACES else tuple(rows)
+
+
 def requests(view: ClusterView) -> tuple[ObstacleRow, ...]:
     """ProvisioningRequests and CapacityBuffers that don't have what they ask for, and why."""
     known = autoscalers(view)
@@ -108,10 +125,23 @@ def _of_group(view: ClusterView, group: NodeGroup, found: Autoscaler | None, pod
     return own.model_copy(
         update={
             "group": clean(f"{group.kind} {group.name}", 120),
+            "sizes_from": clean(f"{group.said.source} ({group.said.confidence})", 160) if group.said is not None else None,
+            "said": _said(view, pods) if found is not None and found.kind == "Cluster Autoscaler" else None,
             "would_act": would_act(met),
             "obstacles": tuple(obstacle(entry) for entry in met[:OBSTACLES]),
         }
     )
+
+
+def _said(view: ClusterView, pods: Sequence[Pod]) -> str | None:
+    """What Cluster Autoscaler last said of the pods: in an event, with whom it is about and how old it is."""
+    found = last_word(view, pods)
+    if found is None:
+        return None
+    pod, event = found
+    since = seconds_since(event.last, view.now)
+    when = "" if since is None else f", {age(since)} ago"
+    return f"{event.reason} of {clean(pod.full_name, 120)}{when}: {quoted(event.message, 200)}"
 
 
 def _scaler(found: Autoscaler) -> Scaler:

@@ -58,6 +58,7 @@ def text(output: Output) -> str:
         held += f" · {asked.without_devices} ask for no devices, not judged" if asked.without_devices else ""
         what = asked.what if output.verdict != "audit" else ()
         block.row("asked", f"{_who(output)}{f': {what[0]}' if what else ''}{held}", *what[1:])
+    block.row("assigned", *asked.assigned)
     now = output.now
     if now is not None and now.start:
         where = f" on {', '.join(now.nodes)}" if now.nodes else ""
@@ -154,7 +155,9 @@ def _because(output: Output) -> str:
     if entry is None or entry.blocker is None:
         return ""
     where = f"A {entry.on} doesn't take it" if entry.on else _at_once(entry, output) or "The others don't fit"
-    return f" {where}: it wants {entry.blocker.expected}; {entry.blocker.actual}."
+    placed = output.asked.assigned and entry.blocker.code == "NODE_AFFINITY_MISMATCH"
+    kueue = " That place is Kueue's assignment, which no new node is part of." if placed else ""
+    return f" {where}: it wants {entry.blocker.expected}; {entry.blocker.actual}.{kueue}"
 
 
 def _at_once(entry: NotStarting, output: Output) -> str:
@@ -306,4 +309,8 @@ def _scaler(scaler: Scaler) -> list[str]:
     for number, row in enumerate(scaler.obstacles):
         lead = "first obstacle" if number == 0 else "then"
         lines.append(f"{lead}: {row.what}{_sure(row)}{_remedy(row)}")
+    if scaler.sizes_from:
+        lines.append(f"the group is known from {scaler.sizes_from} alone")
+    if scaler.said:
+        lines.append(f"it said {scaler.said}")
     return lines

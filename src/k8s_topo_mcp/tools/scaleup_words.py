@@ -80,7 +80,8 @@ def _nodes(found: Finding) -> tuple[str, str]:
     value = found.text
     match found.code:
         case "NODES_UPCOMING":
-            return "a further node", f"{value('upcoming')} of group {value('group')} are on their way, with room for {value('room')} pods"
+            room = f", with room for {value('room')} pods" if value("room") else ""
+            return "a further node", f"{value('upcoming')} of group {value('group')} are on their way{room}"
         case "NODE_STILL_PUBLISHING":
             return (
                 f"devices of {value('driver')} on node {value('node')}",
@@ -118,6 +119,12 @@ def _nodes(found: Finding) -> tuple[str, str]:
             return f"{value('taint')} declared by {value('setting')}", f"it isn't, and {value('nodes')} nodes of the group have it"
         case "VOLUME_ELSEWHERE":
             return f"a node with {value('key')} {value('wanted')} for volume claim {value('claim')}", f"new ones are in {value('found')}"
+        case "ASSIGNED_ELSEWHERE":
+            there = f"{value('nodes')} of the nodes there {'is' if value('nodes') == '1' else 'are'} in it"
+            return (
+                f"a node with {value('domain')}, which Kueue has assigned (Workload {value('workload')})",
+                f"new ones {value('new')}; {there}",
+            )
         case "FIT_UNKNOWN":
             return f"the pods on a new node of {value('template')}", f"it can't be told: {quoted(value('why'), 140)}"
         case _:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from k8s_topo_mcp.diagnosis.pending import held_before
@@ -14,6 +14,7 @@ from k8s_topo_mcp.diagnosis.report import Cause
 from k8s_topo_mcp.diagnosis.scaling import Refused, Scaling, scaling
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError, plain, yaml_items
 from k8s_topo_mcp.objects import DecodeError, Json, ObjectRef, Pod
+from k8s_topo_mcp.queueing.topology_assignment import Assigned, in_domains
 from k8s_topo_mcp.rendering import clean
 from k8s_topo_mcp.scaleup import shapes
 from k8s_topo_mcp.scaleup.audit import wishes
@@ -47,7 +48,7 @@ ROWS, MANY_ROWS = 3, 12
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
     """The pods to judge in the view in which they are; `gang` if they are the members of one. `held` before scheduling are others, `lifted`
-    what holds these. `of`: so many there are, where these are the first."""
+    what holds these. `of`: so many there are, where these are the first. `assigned`: the places that Kueue has assigned, by a pod's key."""
 
     view: ClusterView
     pods: tuple[Pod, ...]
@@ -57,11 +58,12 @@ class Question:
     lifted: tuple[str, ...]
     notes: tuple[str, ...]
     of: int | None = None
+    assigned: Mapping[tuple[str, str], Assigned] = field(default_factory=dict[tuple[str, str], Assigned])
 
 
 def answer(view: ClusterView, question: Input) -> Output:
     """Imagine the nodes, play the scheduler's queue, and say what starts."""
-    asked = _asked(view, question)
+    asked = _in_domains(_asked(view, question))
     given = _given_groups(asked.view, question)
     groups = (*given, *node_groups(asked.view))
     chosen = [(_group(asked.view, given, entry.name), entry.count) for entry in question.add]
@@ -233,6 +235,15 @@ def _group(view: ClusterView, given: Sequence[NodeGroup], name: str) -> NodeGrou
     return group
 
 
+def _in_domains(asked: Question) -> Question:
+    """The pods with the places that Kueue has assigned to them."""
+    found = in_domains(asked.view, asked.pods)
+    if found.view is asked.view:
+        return replace(asked, assigned=found.assigned)
+    gang = _one_gang(found.view, found.pods) if asked.gang is not None else None
+    return replace(asked, view=found.view, pods=found.pods, gang=gang, assigned=found.assigned)
+
+
 # --- the answer -----------------------------------------------------------------------------------------------------------------
 
 
@@ -301,6 +312,7 @@ def _pods(asked: Question) -> Asked:
         group=named(gang.ref) if gang is not None else None,
         min_count=gang.min_count if gang is not None and gang.policy == "gang" else None,
         what=tuple(clean(text, 160) for text in list(what)[:KINDS]),
+        assigned=scaleup_rows.assigned(asked.assigned.values()),
         held=asked.held,
         of=asked.of,
         lifted=asked.lifted,

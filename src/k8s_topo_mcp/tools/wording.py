@@ -130,9 +130,11 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "CLAIM_NEEDS_FEATURE":
             return f"a node that declares {value('feature')}, since its devices aren't prepared on the node", "no node left does"
         case "NO_DEVICES":
-            empty = found.object is not None and found.object.kind == "ResourceSlice"
-            lack = "its driver's slices are there, without a device in them" if empty else "no ResourceSlice offers any device"
-            return f"a device of class {value('device_class')}", lack
+            if found.object is not None and found.object.kind == "ResourceSlice":
+                return f"a device of class {value('device_class')}", "its driver's slices are there, without a device in them"
+            some = cause is not None and cause.open_nodes < cause.nodes
+            where = " on a node that passes every other filter" if some else ""
+            return f"a device of class {value('device_class')}", f"no ResourceSlice offers any device{where}"
         case "CLASS_NO_MATCH":
             offered = f"; published here: {fold(cause.drivers)}" if cause is not None and cause.drivers else ""
             if cause is not None and cause.near is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from k8s_topo_mcp.diagnosis.layers.refusals import refused
 from k8s_topo_mcp.objects import ObjectRef
 from k8s_topo_mcp.view import ClusterView
@@ -26,3 +28,22 @@ def test_any_other_refusal_is_told_from_where_it_says_why() -> None:
     other = 'create ResourceClaim : ResourceClaim.resource.k8s.io "a-b" is invalid: spec.devices.requests[0].name: Required value'
     assert refused(ClusterView([]), "ResourceClaim", POD, other).finding.text("message") == "spec.devices.requests[0].name: Required value"
     assert refused(ClusterView([]), "pod", POD, "no such thing").finding.text("message") == "no such thing"
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        ('pods "web-1" is forbidden: ', 'unable to create: node selector label conflict: "zone" is invalid: must be one of a,b'),
+        (
+            'Pod "web-1" is invalid: ',
+            '[spec.x: Required value, spec.volumes[0].name: Invalid value: "y": name is forbidden: reserved]',
+        ),
+        (
+            'create ResourceClaim : ResourceClaim.resource.k8s.io "a" is invalid: ',
+            "spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: \"device.x == 'what is invalid: this'\": "
+            "compilation failed",
+        ),
+    ],
+)
+def test_a_reason_that_itself_speaks_of_what_is_invalid_is_told_whole(before: str, why: str) -> None:
+    assert refused(ClusterView([]), "pod", POD, before + why).finding.text("message") == why

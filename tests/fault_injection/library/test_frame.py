@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import json
+import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fault_injection.__main__ import main
-from fault_injection.library import catalogue
+from fault_injection.library import actions, asked, catalogue, recordings
 from fault_injection.library.changes import BadChange, as_v1, edited, on_recording
-from fault_injection.library.declared import Fault, Variants
+from fault_injection.library.command import FAMILIES
+from fault_injection.library.declared import Family, Fault, Variants
 from fault_injection.library.golden import Change, Devices, Golden, Intent
 from fault_injection.library.intent import lost
 from fault_injection.library.roles import Named, filled, filled_in, quoted
-from fault_injection.library.shelf import entries
+from fault_injection.library.shelf import Entry, entries, entry
 from fault_injection.library.signs import Sign
 from fault_injection.library.strict import BadFile, read
-from fault_injection.library.variants import drawn
+from fault_injection.library.variants import ACCELERATORS, Accelerator, drawn
 from fault_injection.scenes import Scene, request
 
 ROOT = Path(__file__).parents[3]
@@ -55,6 +59,9 @@ def pod(**status: Any) -> dict[str, Any]:
         (Sign(field="status.phase", value="Running"), pod(phase="Running"), True),
         (Sign(field="status.phase", value="Running"), pod(phase="Pending"), False),
         (Sign(field="status.phase"), pod(), False),
+        (Sign(field="status.phase", exists=False), pod(), True),
+        (Sign(field="status.phase", exists=False), pod(phase="Running"), False),
+        (Sign(field="status.phase", exists=False), None, False),
         (Sign(event="FailedScheduling", message="cannot"), pod(), True),
         (Sign(event="FailedScheduling", message="other"), pod(), False),
     ],
@@ -64,7 +71,16 @@ def test_a_sign_is_seen_when_it_is_there(sign: Sign, item: dict[str, Any] | None
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"bound": True, "exists": True}, {"event": "X", "reason": "Y"}, {"condition": "X", "seconds": 0}, {"bound": "yes?"}]
+    "wrong",
+    [
+        {},
+        {"field": "a", "exists": True},
+        {"field": "a", "exists": False, "value": 1},
+        {"bound": True, "exists": True},
+        {"event": "X", "reason": "Y"},
+        {"condition": "X", "seconds": 0},
+        {"bound": "yes?"},
+    ],
 )
 def test_a_sign_says_one_thing(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
@@ -86,6 +102,23 @@ def test_a_golden_file_with_a_blocker_says_what_helps_and_what_a_fix_has_to_keep
         Golden.model_validate_json(json.dumps(base))
     with pytest.raises(ValueError, match="no code NO_LUCK"):
         Golden.model_validate_json(json.dumps({**base, "blockers": [{"code": "NO_LUCK"}]}))
+
+
+def test_a_fault_is_seen_on_a_release_of_its_own() -> None:
+    known = entry("slice-without-devices").fault
+    assert known.minors == ("1.34", "1.35", "1.36", "1.37")
+    assert known.model_copy(update={"releases": "1.36"}).minors == ("1.36",)
+    of_others = {**known.model_dump(mode="json"), "releases": "1.34-1.36"}
+    with pytest.raises(ValueError, match=r"its plane is of 1.37, which isn't among its releases, 1.34-1.36"):
+        Fault.model_validate_json(json.dumps(of_others))
+
+
+def test_a_value_may_have_several_spellings() -> None:
+    found = entry("nodes-less-their-daemons")
+    recording = recordings.read(found, "1.37")
+    assert asked.complaints(recording, found.golden.model_copy(update={"values": (("61.9", "61900m"),)})) == []
+    wrong = found.golden.model_copy(update={"values": (("62.9", "63"), "no-such")})
+    assert asked.complaints(recording, wrong) == ["the answer doesn't name '62.9' or '63'", "the answer doesn't name 'no-such'"]
 
 
 def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
@@ -112,6 +145,16 @@ def test_a_variant_is_drawn_by_the_seed_within_what_the_fault_allows() -> None:
 
 
 # --- changes --------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("accelerator", ACCELERATORS, ids=lambda entry: entry.shape)
+def test_an_accelerator_is_as_its_driver_publishes_it(accelerator: Accelerator) -> None:
+    scene = Scene(1)
+    (node,) = scene.nodes(accelerator.shape)
+    devices = scene.devices_of(node, accelerator.driver)
+    assert len(devices) == 8
+    assert {device["attributes"]["productName"]["string"] for device in devices} == {accelerator.product}
+    assert {device["capacity"]["memory"]["value"] for device in devices} == {accelerator.memory}
 
 
 def test_a_change_sets_takes_away_and_appends() -> None:
@@ -197,8 +240,22 @@ def test_what_an_intent_lacks_is_told() -> None:
     )
     told = lost(wanted, items, pod, {"gone": POD})
     assert [text.partition(" ")[0] for text in told] == ["it", "it", "it", "gpu-0,", "its", "Pod"]
-    assert told[2] == "it has 2 devices, not 3"
+    assert told[1:3] == ["it asks for 1 cpu, not 9", "it has 2 devices, not 3"]
     assert lost(wanted, items, {**pod, "spec": {}}, {})[0].endswith("isn't bound")
+
+
+def test_requests_are_what_all_containers_ask_for_in_whatever_spelling() -> None:
+    items, pod = bound(["gpu-0"])
+    parts = [
+        {"resources": {"requests": {"cpu": "1500m", "memory": "1Gi"}}},
+        {"resources": {"requests": {"cpu": "0.5"}}},
+        {"resources": {}},
+        {},
+    ]
+    pod = {**pod, "spec": {**pod["spec"], "containers": [{"name": "c", **part} for part in parts]}}
+    assert lost(Intent(requests={"cpu": "2", "memory": "1024Mi"}), items, pod, {}) == []
+    assert lost(Intent(requests={"cpu": "1500m"}), items, pod, {}) == ["it asks for 2 cpu, not 1500m"]
+    assert lost(Intent(requests={"x/y": "1"}), items, pod, {}) == ["it asks for 0 x/y, not 1"]
 
 
 # --- the shell ------------------------------------------------------------------------------------------------------------------------
@@ -225,7 +282,6 @@ def test_the_list_names_every_fault(capsys: pytest.CaptureFixture[str]) -> None:
             "inject: context prod isn't touched: nodes, slices and classes would be made",
         ),
         (["inject", "slice-without-devices", "--lab", "nowhere"], "inject: no lab named 'nowhere' is up"),
-        (["clean"], "clean: clean needs --lab NAME or --context NAME"),
         (["clean", "--context", "prod"], "clean: context prod isn't touched"),
     ],
 )
@@ -234,6 +290,79 @@ def test_what_cannot_be_done_is_one_line(arguments: list[str], told: str, capsys
     said = capsys.readouterr().err
     assert said.startswith(told)
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["verify", "--all", "--jobs", "0"], "argument --jobs: '0' isn't a whole number of 1 or more"),
+        (["record", "--all", "--jobs", "-3"], "argument --jobs: '-3' isn't a whole number of 1 or more"),
+        (["inject", "slice-without-devices", "--innocents", "-5"], "argument --innocents: '-5' isn't a whole number of -1 or more"),
+        (["verify", "--all", "--innocents", "few"], "argument --innocents: 'few' isn't a whole number of -1 or more"),
+        (["list", "--family", "F99"], "argument --family: invalid choice: 'F99' (choose from"),
+        (["clean"], "one of the arguments --lab --context is required"),
+        (["clean", "--lab", "a", "--context", "b"], "argument --context: not allowed with argument --lab"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_the_usage(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_the_families_that_may_be_asked_for_are_all_there_are() -> None:
+    assert [family.value for family in Family] == list(FAMILIES)
+
+
+@pytest.fixture
+def nobody(tmp_path: Path) -> Path:
+    """A kubeconfig whose server isn't there: nothing listens where this socket was."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    config = {
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}, {"name": "d", "context": {"cluster": "d", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}, {"name": "d", "cluster": {}}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+    }
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config))
+    return path
+
+
+@pytest.mark.parametrize("command", [["inject", "slice-without-devices"], ["clean"]])
+@pytest.mark.parametrize(("context", "told"), [("c", "doesn't answer"), ("d", "names no server for context d")])
+def test_a_cluster_that_cannot_be_reached_is_one_line(
+    command: list[str], context: str, told: str, nobody: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "--context", context, "--kubeconfig", str(nobody), "--this-cluster-is-disposable"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"{command[0]}: ")
+    assert told in said
+    assert said.count("\n") == 1
+
+
+def test_a_recording_that_is_not_whole_and_a_change_that_leads_nowhere_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "slice-without-devices"
+    shutil.copytree(entry(folder.name).folder, folder)
+    monkeypatch.setattr(actions, "entry", lambda name: Entry(folder))
+    golden = yaml.safe_load((folder / "golden.yaml").read_text())
+    golden["fixes"][0] |= {"where": "anywhere", "change": [{"of": "pod", "set": {"spec.containers[3].a": 1}}]}
+    (folder / "golden.yaml").write_text(json.dumps(golden))
+    assert main(["ask", folder.name]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("ask: slice-without-devices: spec.containers[3].a leads nowhere in Pod ")
+    (folder / "recorded/1.37.roles.json").write_text("{")
+    assert main(["ask", folder.name]) == 1
+    assert "isn't whole" in (broken := capsys.readouterr().err)
+    (folder / "recorded/1.37.roles.json").unlink()
+    assert main(["ask", folder.name]) == 1
+    missing = capsys.readouterr().err
+    assert missing.endswith("roles.json: there is no such file; `python -m fault_injection record slice-without-devices` writes it anew\n")
+    assert [text.count("\n") for text in (said, broken, missing)] == [1, 1, 1]
 
 
 def test_help_loads_neither_the_product_nor_the_lab() -> None:

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 import pytest
 
 from fault_injection.lab import Lab, build
+from fault_injection.lab.client import Client
 from fault_injection.lab.errors import LabError
+from fault_injection.lab.recording import objects
 from fault_injection.library import foreign
+from fault_injection.library.custom_kinds import DEFINITION
 from fault_injection.library.declared import Plane
 from fault_injection.library.injection import NotThere
-from fault_injection.library.recordings import everything
 from fault_injection.library.session import Session
 from fault_injection.library.shelf import Entry, entry
 from fault_injection.library.signs import Sign
@@ -77,14 +79,14 @@ def test_a_recording_has_what_its_variant_asks_for(session: Session) -> None:
 
 def left(session: Session) -> list[str]:
     own = session._own
-    return [item["metadata"]["name"] for item in everything(session.lab.client) if item["metadata"]["uid"] not in own]
+    return [item["metadata"]["name"] for item in objects(session.lab.client) if item["metadata"]["uid"] not in own]
 
 
 def test_in_a_cluster_of_others_only_what_was_made_is_removed() -> None:
     with Lab("1.37", kubelets=False) as lab:
         client = lab.client
         client.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "theirs", "labels": {"a": "b"}}})
-        before = {item["metadata"]["uid"] for item in everything(client) if item["kind"] != "Event"}
+        before = {item["metadata"]["uid"] for item in objects(client) if item["kind"] != "Event"}
 
         def connect() -> object:
             return lab._connect("admin")
@@ -106,5 +108,21 @@ def test_in_a_cluster_of_others_only_what_was_made_is_removed() -> None:
             assert client.find("v1", "Pod", entry("held-by-lower-priority").world(1, 2).named()["pod"].name)  # type: ignore[union-attr]
         assert foreign.clean(client, "run-other") == 0
         assert foreign.clean(client, run) > 5
-        after = {item["metadata"]["uid"] for item in everything(client) if item["kind"] not in ("Event", "Lease")}
-        assert after == before - {item["metadata"]["uid"] for item in everything(client) if item["kind"] == "Lease"}
+        after = {item["metadata"]["uid"] for item in objects(client) if item["kind"] not in ("Event", "Lease")}
+        assert after == before - {item["metadata"]["uid"] for item in objects(client) if item["kind"] == "Lease"}
+
+
+def test_the_status_of_the_clusters_own_autoscaler_stays_and_a_kind_that_was_taught_goes() -> None:
+    status = {"name": "cluster-autoscaler-status", "namespace": "kube-system"}
+    with Lab("1.37", kubelets=False) as lab:
+        client = lab.client
+        client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": status, "data": {"status": "theirs"}})
+
+        def connect() -> Client:
+            return lab._connect("admin")
+
+        with foreign.injected(entry("claims-that-karpenter-ignores"), connect, 1, 2, kubelets=True) as run:
+            assert {item["metadata"]["labels"][foreign.LABEL] for item in client.list(*DEFINITION)} == {run}
+        assert foreign.clean(client, None) > 5
+        assert client.find("v1", "ConfigMap", status["name"], status["namespace"]) is not None
+        lab.wait("the definitions to be gone", lambda: not client.list(*DEFINITION))

@@ -129,6 +129,7 @@ def test_steps_come_in_the_order_in_which_they_were_said() -> None:
 def test_moments_and_marks_are_put_in_when_an_object_is_made() -> None:
     made, here = world(), Here()
     made.scene.add("v1", "ConfigMap", "c", data={"text": f"time: {made.moment(60)} {made.moment(5, micro=True)}"})
+    made.scene.add("karpenter.sh/v1", "NodePool", "p", namespaced=False, spec={})
     (node,) = made.scene.plain_nodes(1)
     made.role(pod=made.scene.running(node))
     made.finish()
@@ -187,3 +188,17 @@ def test_a_sign_that_must_not_be_seen_is_an_error_when_it_is() -> None:
     made.finish()
     with pytest.raises(NotThere, match=r"seen, but must not be: pod: no bound within 0.1 s"):
         Injection(made, here).run()
+
+
+def test_what_must_not_be_seen_of_an_object_takes_the_object() -> None:
+    made, here = world(), Here()
+    (node,) = made.scene.plain_nodes(1)
+    pod = made.scene.running(node)
+    made.role(pod=pod)
+    made.delete(pod)
+    made.fault = FAULT.model_copy(update={"symptom": (Sign(condition="PodScheduled", absent=True, seconds=0.1),)})
+    made.finish()
+    with pytest.raises(NotThere, match=r"no condition PodScheduled within 0.1 s: Pod default/\S+ isn't there at all"):
+        Injection(made, here).run()
+    gone = Sign(exists=True, absent=True, seconds=0.1)
+    Injection(made, here)._see(gone, NotThere)

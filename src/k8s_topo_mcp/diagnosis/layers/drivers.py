@@ -39,7 +39,8 @@ def look(view: ClusterView, placement: Placement, lacking: Finding) -> Held | No
         return None
     kept_back = counted_devices.seen(view, lacking)
     if kept_back:
-        return Held(lacking, kept_back)
+        gone = [entry.node for entry in kept_back if entry.allocatable == "0"]
+        return Held(lacking, (*kept_back, *_plugin_on(view, lacking.text("resource"), gone)))
     return _device_plugin(view, lacking) if lacking.code == "RESOURCE_TOO_LARGE" and lacking.text("allocatable") == "0" else None
 
 
@@ -103,6 +104,15 @@ def _device_plugin(view: ClusterView, lacking: Finding) -> Held | None:
             return Held(found, (*seen, *evidence, *_mig(view)), look_at=_describe(plugin))
         seen += evidence
     return Held(lacking, (*seen, *_mig(view)))
+
+
+def _plugin_on(view: ClusterView, resource: str, nodes: Sequence[str]) -> tuple[Evidence, ...]:
+    """The device plugin, and how it is on nodes that offer none of their devices."""
+    plugin = device_plugin_of(view, resource)
+    if not nodes or (isinstance(plugin, PluginUnknown) and not plugin.looked_at):
+        return ()
+    states = [pod_on(view, plugin, name) for name in nodes] if isinstance(plugin, PluginSet) else []
+    return (plugin, *(state for state in states if not state.ready))
 
 
 def _published(view: ClusterView, driver: str, slices: tuple[ResourceSlice, ...]) -> Evidence:

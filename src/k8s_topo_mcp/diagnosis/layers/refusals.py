@@ -24,8 +24,8 @@ _WEBHOOK = re.compile(r'admission webhook "([^"]+)" denied the request(?:: )?(.*
 _POLICY = re.compile(r"(?:ValidatingAdmissionPolicy|policy) ['\"]([^'\"]+)['\"](?: with binding ['\"][^'\"]+['\"])? denied request: (.*)")
 _POD_SECURITY = re.compile(r'violates PodSecurity "([^"]+)": (.*)')
 _ADMIN_ACCESS = re.compile(r"(?:adminAccess: Forbidden: )?(admin access to devices requires the `([^:`\s]+): ([^`\s]+)` label.*)")
-_WHY = re.compile(r"^.* is (?:invalid|forbidden): (?=\S)", re.DOTALL)
-"""What stands before the reason: who wanted to make what under which name."""
+_WHY = re.compile(r"^.*? is (?:invalid|forbidden): (?=\S)", re.DOTALL)
+"""What stands before the reason: who wanted to make what under which name. A reason may say of a part that it is invalid, too."""
 _NO_ANSWER = re.compile(r'failed calling webhook "([^"]+)": (.*)')
 
 

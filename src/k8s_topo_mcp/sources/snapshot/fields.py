@@ -14,6 +14,7 @@ from typing import Any
 
 from ...objects import CONFIG_MAP, CUSTOM_KINDS, KINDS, entry_of, group_of
 from ...objects.autoscaling import PARAMETERS
+from ...objects.kueue import POD_SET_LABEL
 from .device_fields import CLAIM_SPEC, CLAIM_STATUS, CONFIG, SELECTORS, SLICE, TAINT_RULE
 from .owner_fields import CUSTOM, GROUP_SPEC, GROUP_STATUS, JOB, OWNER_STATUS, REPLICATED, WORKLOAD
 from .parts import (
@@ -39,7 +40,7 @@ from .parts import (
     of,
 )
 from .pod_fields import CLAIM_REQUEST, IMAGED, MOUNTED, POD_STATUS, RECOGNISED, TEMPLATE, pod_spec, pod_template
-from .shape import Fields, Items, Keyed, Labels, Rewrite, Shape, Text, Texts, as_is, copied
+from .shape import Domains, Fields, Items, Keyed, Labels, Rewrite, Shape, Text, Texts, as_is, copied
 
 _EVENT = of(
     "eventTime firstTimestamp lastTimestamp deprecatedFirstTimestamp deprecatedLastTimestamp type reason reportingComponent"
@@ -60,6 +61,17 @@ _VOLUME_SPEC = Fields(
 )  # fmt: skip
 _QUEUE_STATUS = of(conditions=CONDITIONS)
 _DAEMON = of(name=NODE, nodeName=NODE, cliqueID=Text("identity"), status=PLAIN)
+_COLUMN = of("universal", individual=of("prefix suffix", roots=Texts()))
+_POD_SET = of(
+    "delayedTopologyRequest",
+    name=Text("label", detail=POD_SET_LABEL),
+    topologyAssignment=Domains(
+        of(
+            levels=Texts(), domains=Items(of("count", values=Texts("label"))),
+            slices=Items(of("domainCount", valuesPerLevel=Items(_COLUMN), podCounts=of("universal", individual=Texts()))),
+        )
+    ),
+)  # fmt: skip
 _CLUSTER_QUEUE = named("ClusterQueue", "cluster scoped")
 _NODE_STATUS = of(
     allocatable=AMOUNTS, capacity=AMOUNTS, conditions=CONDITIONS, nodeInfo=of("kubeletVersion architecture operatingSystem"),
@@ -129,8 +141,9 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
     ("kueue.x-k8s.io", "Workload"): {
         "spec": of("active", queueName=named("LocalQueue")),
         "status": of(
-            admission=of(clusterQueue=_CLUSTER_QUEUE), conditions=CONDITIONS,
+            admission=of(clusterQueue=_CLUSTER_QUEUE, podSetAssignments=Items(_POD_SET)), conditions=CONDITIONS,
             admissionChecks=Items(of("state", name=named("AdmissionCheck", "cluster scoped"), message=MESSAGE)),
+            unhealthyNodes=Items(of(name=NODE)),
         ),
     },
     ("kueue.x-k8s.io", "LocalQueue"): {"spec": of("stopPolicy", clusterQueue=_CLUSTER_QUEUE), "status": _QUEUE_STATUS},

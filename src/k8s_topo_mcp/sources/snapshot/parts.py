@@ -7,6 +7,7 @@ from ...objects.cluster_api import ANNOTATIONS as MACHINE_GROUP_ANNOTATIONS
 from ...objects.cluster_api import OWNER_KIND, OWNER_NAME
 from ...objects.compute_domain import NUM_NODES_ANNOTATION
 from ...objects.karpenter import DRA_DRIVERS_ANNOTATION
+from ...objects.kueue import WORKLOAD_ANNOTATION
 from ...objects.storage import SELECTED_NODE_ANNOTATION
 from .shape import Fields, Items, Keyed, Labels, Role, Shape, Text, Texts
 
@@ -25,6 +26,7 @@ ANNOTATIONS = frozenset(
         OWNER_NAME,
         DRA_DRIVERS_ANNOTATION,
         CLASS_ANNOTATION,
+        WORKLOAD_ANNOTATION,
         *MACHINE_GROUP_ANNOTATIONS,
     }
 )

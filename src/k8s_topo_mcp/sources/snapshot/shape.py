@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
+from ...objects import DecodeError
 from ...objects.autoscaler_status import written_anew
+from ...objects.kueue_assignment import decode_topology_assignment
 
 Json = Mapping[str, Any]
 
@@ -116,7 +118,15 @@ class Variables:
     keep: Callable[[Sequence[object]], Mapping[str, str]]
 
 
-Shape: TypeAlias = Text | Texts | Fields | Items | Keyed | Labels | Attributes | Either | Where | Flags | Variables
+@dataclass(frozen=True, slots=True)
+class Domains:
+    """A topology assignment of Kueue, written as a list of domains, in which each value stands whole. `form` has the fields of all forms
+    that are read."""
+
+    form: Fields
+
+
+Shape: TypeAlias = Text | Texts | Fields | Items | Keyed | Labels | Attributes | Either | Where | Flags | Variables | Domains
 _MISSING: Any = object()
 
 
@@ -186,6 +196,20 @@ def _value(value: Any, shape: Shape, rewrite: Rewrite, around: Json) -> Any:
             if not isinstance(value, list):
                 return _MISSING
             return [{"name": name, "value": text} for name, text in shape.keep(cast(list[object], value)).items()]
+        case Domains():
+            return _domains(cast(Json, value), rewrite) if isinstance(value, dict) else _MISSING
+
+
+def _domains(source: Json, rewrite: Rewrite) -> Any:
+    try:
+        found = decode_topology_assignment(source)
+    except DecodeError:
+        return _MISSING
+    domains = [
+        {"values": [rewrite("label", key, text) for key, text in zip(found.levels, entry.values, strict=True)], "count": entry.count}
+        for entry in found.domains
+    ]
+    return {"levels": list(found.levels), "domains": domains}
 
 
 def _text(value: Any, shape: Text, rewrite: Rewrite, around: Json) -> Any:

@@ -1,0 +1,20 @@
+"""A NodePool of accelerators whose one node is full; Karpenter is told to judge claims."""
+
+from __future__ import annotations
+
+from fault_injection.library.autoscalers import full_node_pool, karpenter, node_pool
+from fault_injection.library.signs import refused
+from fault_injection.library.world import World
+from fault_injection.scenes import request
+
+
+def scene(world: World) -> None:
+    name, kinds, holder = full_node_pool(world)
+    karpenter(world, "--ignore-dra-requests=false")
+    node_pool(world, name, kinds, limits={"cpu": "4000"})
+    claim = world.scene.claim(request(world.gpu.device_class, 8))
+    pod = world.scene.pod(claim)
+    world.role(pod=pod, claim=claim, driver=world.gpu.driver, group=name, holder=holder)
+    world.until(refused())
+    said = f'Failed to schedule pod, incompatible with nodepool "{name}", no instance type can satisfy the allocation'
+    world.said(pod, "FailedScheduling", said, "karpenter", count=4, age=9)
