@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from fault_injection.lab.errors import ApiError, LabError
+from fault_injection.lab.recording import objects
 from fault_injection.library.changes import put, remove
 from fault_injection.library.declared import Plane
 from fault_injection.library.injection import Injection
 from fault_injection.library.intent import lost
-from fault_injection.library.recordings import everything
 from fault_injection.library.roles import Named, Roles
 from fault_injection.library.session import Session
 from k8s_topo_mcp.objects import KINDS
@@ -77,7 +77,7 @@ def _one(session: Session, case: Case, fix: Sequence[Step]) -> tuple[Fix, str]:
     with session.injected(case.entry, case.seed, recorded.told["innocents"]) as injection:
         time.sleep(0.3)
         roles = injection.roles()
-        before = everything(injection.place.client)
+        before = objects(injection.place.client)
         try:
             for step in renamed(fix, recorded.roles, roles):
                 _carry(injection, step)
@@ -94,7 +94,7 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
     while not (started := _started(injection, of)) and time.monotonic() < limit:
         time.sleep(0.1)
     time.sleep(STAYS)
-    after = everything(injection.place.client)
+    after = objects(injection.place.client)
     ended = {
         key(step.object.kind, step.object.name, step.object.namespace or "") for step in fix if step.delete and step.object is not None
     }
