@@ -305,3 +305,26 @@ def test_the_audit_does_not_say_no_where_it_is_not_known() -> None:
     (row,) = [row for row in rows if row["example"] == "default/q"]
     assert "kubernetes.io/hostname" in row["not_known"]
     assert "why" not in row
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "verdict"),
+    [
+        ("beta.kubernetes.io/arch", "amd64", "starts"),
+        ("beta.kubernetes.io/arch", "arm64", "does not start"),
+        ("beta.kubernetes.io/os", "linux", "starts"),
+        ("beta.kubernetes.io/instance-type", "p5.48xlarge", "starts"),
+        ("failure-domain.beta.kubernetes.io/zone", "z", "unknown"),
+    ],
+)
+def test_a_shape_has_its_labels_under_the_older_keys_too(key: str, value: str, verdict: str) -> None:
+    view = cluster(node("n1", allocatable={"cpu": "1"}), pod("p", requests={"cpu": "4"}, nodeSelector={key: value}))
+    assert asked(view, add=["p5.48xlarge"], pods=["p"]).structured()["verdict"] == verdict
+
+
+def test_a_zone_that_differs_from_node_to_node_is_not_known_under_the_older_key_either() -> None:
+    zone, older = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+    nodes = [node(f"n{own}", labels={TYPE: "x9", zone: own, older: own}, allocatable={"cpu": "4"}) for own in "ab"]
+    running = [pod(f"r{own}", on=f"n{own}", requests={"cpu": "4"}) for own in "ab"]
+    view = cluster(*nodes, *running, pod("p", requests={"cpu": "2"}, nodeSelector={older: "a"}))
+    assert asked(view, add=["x9"], pods=["p"]).structured()["verdict"] == "unknown"

@@ -19,7 +19,7 @@ from .daemons import daemons_on
 from .likeness import new_slices, whole
 from .passing_taints import Passing, passing_taints
 from .place_labels import ATTRIBUTES, LEVELS
-from .template import HOSTNAME, Fact, NodeTemplate, renamed
+from .template import HOSTNAME, OLDER, Fact, NodeTemplate, renamed
 
 ZONE = "topology.kubernetes.io/zone"
 _SHARED_PLACES = frozenset({"topology.kubernetes.io/region", ZONE})
@@ -107,7 +107,7 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
     base = members[0]
     passing = passing_taints(view)
     good, usual = [node for node in members if is_good(node, passing)], _usual(view, members)
-    alike = [node for node in good if _complete(view, node, usual)] or good or [base]
+    alike = [node for node in good if _complete(view, node, usual)] or good or members
     labels, unpredictable = _labels(base, alike)
     node_name = f"new-{base.name}"
     taints = tuple(taint for taint in base.taints if not passing.holds(base, taint) and all(_has(other, taint) for other in alike))
@@ -130,7 +130,8 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
         facts.append(Fact("devices", f"no node like {base.name} publishes whole pools", "observed"))
     if daemons:
         facts.append(Fact("daemons", "the cluster's DaemonSets", "declared"))
-    return NodeTemplate(name, node, slices, daemons, found is not None, unpredictable, tuple(facts))
+    lacks = frozenset(older for older in OLDER if not any(older in other.metadata.labels for other in alike))
+    return NodeTemplate(name, node, slices, daemons, found is not None, unpredictable, tuple(facts), lacks=lacks)
 
 
 def _has(node: Node, taint: Taint) -> bool:

@@ -21,7 +21,7 @@ from k8s_topo_mcp.scaleup.audit import wishes
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups, shape_group
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.survey import survey
-from k8s_topo_mcp.scaleup.template import HOSTNAME, NodeTemplate
+from k8s_topo_mcp.scaleup.template import HOSTNAME, OLDER, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools import blocker_parts, namespaces, paging, scaleup_rows, scaleup_text
@@ -334,7 +334,7 @@ def _added(found: Scaling, number: int) -> Added:
         needed=scaleup_rows.counts(counts) if counts is not None else None,
         left_over=scaleup_text.left_over(simulation.left_over[number]) if starts else None,
         known_from=_known_from(template),
-        unknown=tuple(clean(key, 120) for key in sorted(template.unpredictable - {HOSTNAME})),
+        unknown=tuple(clean(key, 120) for key in sorted(template.unpredictable - {HOSTNAME, *OLDER})),
     )
 
 
