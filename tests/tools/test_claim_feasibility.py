@@ -115,6 +115,13 @@ def test_a_misspelt_attribute_of_a_manifest_is_respelt_with_a_patch() -> None:
     assert answer["patch"] == "/spec/devices/requests/0/exactly/selectors/0/cel/expression"
 
 
+def test_a_manifest_that_asks_for_fewer_than_no_pods_is_an_error_of_the_caller() -> None:
+    spec = {"replicas": -1, "template": {"metadata": {}, "spec": {"containers": [{"name": "main"}]}}}
+    manifest = json.dumps({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": spec})
+    with pytest.raises(ToolInputError, match="asks for -1 pods; right would be 0 or more"):
+        asked(cluster(*TWO), manifest=manifest)
+
+
 def test_a_manifest_that_cannot_be_read_is_an_error_of_the_caller() -> None:
     with pytest.raises(ToolInputError, match="did you mean deviceClassName"):
         asked(cluster(*TWO), manifest=json.dumps(claim("new", {"name": "r", "exactly": {"deviceClass": "gpu"}})))
