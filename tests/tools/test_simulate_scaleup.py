@@ -328,3 +328,10 @@ def test_a_zone_that_differs_from_node_to_node_is_not_known_under_the_older_key_
     running = [pod(f"r{own}", on=f"n{own}", requests={"cpu": "4"}) for own in "ab"]
     view = cluster(*nodes, *running, pod("p", requests={"cpu": "2"}, nodeSelector={older: "a"}))
     assert asked(view, add=["x9"], pods=["p"]).structured()["verdict"] == "unknown"
+
+
+def test_a_blocker_is_told_before_what_is_only_not_known() -> None:
+    wanting = [pod(name, requests={"cpu": "1"}, nodeSelector={"kubernetes.io/hostname": name}) for name in ("a", "b", "c", "d")]
+    view = cluster(*FULL, pod("r", on="n1", requests={"cpu": "8"}), *wanting, pod("z", requests={"cpu": "99"}))
+    rows = asked(view, add=["x9"], pods=["a", "b", "c", "d", "z"]).structured()["not_starting"]
+    assert [(row["example"], "blocker" in row) for row in rows] == [("default/z", True), ("default/a", False), ("default/b", False)]

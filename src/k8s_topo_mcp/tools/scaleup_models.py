@@ -118,8 +118,9 @@ class Added(Part):
 
 
 class NotStarting(Part):
-    """Pods that don't start although the nodes are there, and why; `on` is the kind of node that refuses them, even empty; none: all nodes
-    do, with the other pods on theirs. `held`: they don't come up at all. `fit`: of their group so many find a place at once, too few."""
+    """Pods that don't start although the nodes are there, and why, those with a blocker first; `on` is the kind of node that refuses them,
+    even empty; none: all nodes do, with the other pods on theirs. `held`: they don't come up at all. `fit`: of their group so many find a
+    place at once, too few."""
 
     pods: int
     example: str

@@ -252,6 +252,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
     simulation = found.simulation
     now = [outcome for outcome in simulation.outcomes if outcome.verdict == "starts now"]
     subject = asked.subject
+    refused = sorted(found.refused, key=lambda entry: entry.cause is None and entry.held is None)
     return Output(
         verdict=_verdict(found),
         subject=None
@@ -266,12 +267,12 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         start=len(simulation.starting) if simulation.additions else None,
         undecided=sum(outcome.verdict == "unknown" for outcome in simulation.outcomes) or None,
         added=tuple(_added(found, number) for number in range(len(simulation.additions))),
-        not_starting=tuple(_not_starting(entry) for entry in found.refused[:rows]),
-        more_not_starting=sum(len(entry.pods) for entry in found.refused[rows:]) or None,
+        not_starting=tuple(_not_starting(entry) for entry in refused[:rows]),
+        more_not_starting=sum(len(entry.pods) for entry in refused[rows:]) or None,
         would_do=tuple(scaleup_rows.would_do(entry) for entry in found.options),
         also=(
             *(f"{option.counts.scheduler} × {clean(option.template.name, 80)}" for option in found.further[:rows]),
-            *(f"{clean(template.name, 80)} (takes such a pod, not counted)" for template in found.tried.uncounted[:rows]),
+            *(f"{clean(template.name, 80)} (not counted)" for template in found.tried.uncounted[:rows]),
         ),
         no_use=tuple(clean(template.name, 80) for template in found.tried.vain[: 2 * rows]),
         not_known=tuple(f"{clean(template.name, 80)}: {clean(why, 160)}" for template, why in found.tried.unsure[:rows]),
