@@ -137,8 +137,13 @@ def test_an_autoscaler_and_its_first_obstacle_are_told() -> None:
 
 
 def test_pods_that_fit_need_no_new_node() -> None:
-    view = cluster(*FULL[:3], *asking(request("r", 2)))
-    assert asked(view, add=["x9"]).structured()["verdict"] == "fits now"
+    view = cluster(node("n1", labels={TYPE: "x9"}), pod("r", on="n1", requests={"cpu": "1"}), pod("p", requests={"cpu": "1"}))
+    answer = asked(view, add=["x9"])
+    assert answer.structured()["verdict"] == "fits now"
+    (added,) = answer.structured()["added"]
+    assert (added["name"], added["needed"], "starts" in added) == ("x9", {"at_least": 0, "sure": 0}, False)
+    assert "start there" not in answer.report
+    assert "needed: none" in answer.report
 
 
 def test_nothing_waits() -> None:

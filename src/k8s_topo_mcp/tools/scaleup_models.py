@@ -104,13 +104,14 @@ class Counts(Part):
 
 
 class Added(Part):
-    """Nodes asked for, and what they do. `known_from`: where what is known of such a node comes from; `unknown`: what isn't known of it."""
+    """Nodes asked for, and what they do; where all pods fit without them, nothing of that. `known_from`: where what is known of such a node
+    comes from; `unknown`: what isn't known of it."""
 
     name: str
     count: int
     devices: str | None = None
-    starts: int
-    of: int
+    starts: int | None = None
+    of: int | None = None
     needed: Counts | None = None
     left_over: str | None = None
     known_from: tuple[str, ...] = ()

@@ -216,7 +216,9 @@ def _lack(count: int) -> str:
 
 
 def _of_added(added: Added) -> list[str]:
-    lines = [f"{added.starts} of {added.of} start there" + (f" · {added.left_over}" if added.left_over else "")]
+    lines: list[str] = []
+    if added.starts is not None:
+        lines.append(f"{added.starts} of {added.of} start there" + (f" · {added.left_over}" if added.left_over else ""))
     if added.needed is not None:
         lines.append(f"needed: {counted(added.needed)}")
     return lines
@@ -227,6 +229,8 @@ def counted(counts: Counts) -> str:
     if counts.sure is None:
         least = f"at least {counts.at_least}; " if counts.at_least else ""
         return f"{least}{counts.why or 'how many is not known'}"
+    if not counts.sure:
+        return "none"
     fewest = "with fewer there is no way" if counts.at_least == counts.sure else f"with fewer than {counts.at_least} there is no way"
     played = f"{counts.ways} ways were played, not all" if counts.ways else "each way was played"
     tie = f"; the scheduler picks one of several nodes at random on the way, {played}" if counts.tie else ""

@@ -325,13 +325,14 @@ def _added(found: Scaling, number: int) -> Added:
     template, count = simulation.additions[number]
     counts = next((entry for entry in found.counts if entry.template is template), None)
     own = {node.name for node in simulation.new.of(number)}
-    starts = sum(outcome.node in own for outcome in simulation.starting)
+    lacking = any(outcome.verdict != "starts now" for outcome in simulation.outcomes)
+    starts = sum(outcome.node in own for outcome in simulation.starting) if lacking else None
     return Added(
         name=clean(template.name, 80),
         count=count,
         devices=scaleup_text.devices(template, count) or None,
         starts=starts,
-        of=len(simulation.outcomes),
+        of=len(simulation.outcomes) if lacking else None,
         needed=scaleup_rows.counts(counts) if counts is not None else None,
         left_over=scaleup_text.left_over(simulation.left_over[number]) if starts else None,
         known_from=_known_from(template),
