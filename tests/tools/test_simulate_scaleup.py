@@ -340,3 +340,64 @@ def test_a_blocker_is_told_before_what_is_only_not_known() -> None:
     view = cluster(*FULL, pod("r", on="n1", requests={"cpu": "8"}), *wanting, pod("z", requests={"cpu": "99"}))
     rows = asked(view, add=["x9"], pods=["a", "b", "c", "d", "z"]).structured()["not_starting"]
     assert [(row["example"], "blocker" in row) for row in rows] == [("default/z", True), ("default/a", False), ("default/b", False)]
+
+
+JOB: Item = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": "default", "uid": "uid-train"}, "spec": {}}
+
+
+def of_job(name: str, **spec: Any) -> Item:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train", "controller": True}
+    return pod(name, requests={"cpu": "3"}, metadata={"ownerReferences": [owner]}, **spec)
+
+
+BUSY = (node("n1", labels={TYPE: "x9"}, allocatable={"cpu": "8"}), pod("r", on="n1", requests={"cpu": "6"}))
+
+
+@pytest.mark.parametrize("given", ["Job/default/train", "Job/train", "jobs/train"])
+def test_a_workload_stands_for_its_pods_that_wait(given: str) -> None:
+    view = cluster(*BUSY, JOB, of_job("a"), of_job("b"), of_job("c", on="n1"), pod("other", requests={"cpu": "3"}))
+    answer = asked(view, add=["x9"], pods=[given])
+    assert answer.structured()["subject"] == {"kind": "Job", "name": "train", "namespace": "default"}
+    assert answer.structured()["added"][0]["of"] == 2
+    assert answer.report.startswith("Yes: with 1 more x9 all 2 pods of Job default/train start.")
+
+
+def test_a_workload_may_be_named_beside_pods_and_by_an_argument_of_that_name() -> None:
+    view = cluster(*BUSY, JOB, of_job("a"), of_job("b"), pod("other", requests={"cpu": "3"}))
+    assert asked(view, add=["x9"], pods=["other", "Job/train", "a"]).structured()["asked"]["pods"] == 3
+    assert asked(view, add=["x9"], pods="Job/train, other").structured()["asked"]["pods"] == 3
+    for name, value in {"workload": "Job/default/train", "job": "train"}.items():
+        assert asked(view, add=["x9"], **{name: value}).structured()["asked"]["pods"] == 2
+
+
+def test_a_pod_of_a_namespace_that_is_called_like_a_kind_is_that_pod() -> None:
+    there = pod("train", requests={"cpu": "3"}, metadata={"namespace": "job"})
+    view = cluster(*BUSY, JOB, of_job("a"), there)
+    subject = asked(view, add=["x9"], pods=["job/train"]).structured()["subject"]
+    assert (subject["kind"], subject["namespace"]) == ("Pod", "job")
+
+
+@pytest.mark.parametrize(
+    ("pods", "text"),
+    [
+        ([of_job("a", on="n1")], "Job default/train: none of its 1 pod waits for a node"),
+        ([], "Job default/train: it has no pod"),
+    ],
+)
+def test_a_workload_of_which_nothing_waits_is_an_error(pods: list[Item], text: str) -> None:
+    with pytest.raises(ToolInputError, match=text):
+        asked(cluster(*BUSY, JOB, *pods, pod("x")), pods=["Job/train"])
+
+
+def test_a_workload_that_there_is_not_is_an_error_with_the_nearest() -> None:
+    with pytest.raises(ToolInputError, match=r'workload "Job/default/trian" not found.* Nearest: Job/default/train\.'):
+        asked(cluster(*BUSY, JOB, of_job("a")), pods=["Job/default/trian"])
+
+
+def test_a_workload_that_is_a_gang_is_told_as_one_without_a_note() -> None:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train", "controller": True}
+    gang = members(3, requests={"cpu": "3"}, metadata={"ownerReferences": [owner]})
+    view = cluster(*BUSY, device_class(), JOB, pod_group(3), *gang, gates=ON)
+    answer = asked(view, add=["x9=2"], pods=["Job/train"]).structured()
+    assert answer["asked"]["group"] == "PodGroup default/g"
+    assert not any("starts with its group only" in text for text in answer["assumptions"])

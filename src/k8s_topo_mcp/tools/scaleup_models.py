@@ -38,7 +38,7 @@ class Input(Arguments):
     """Which nodes to imagine, and for which pods."""
 
     add: tuple[Addition, ...] = Field(default=(), description="shape: a machine type; group: a node group, NodePool or name in template")
-    pods: tuple[str, ...] = Field(default=(), description='"namespace/name" each; default: all pods that wait')
+    pods: tuple[str, ...] = Field(default=(), description='"namespace/name" or "Job/ns/name"; default: all that wait')
     manifest: str | None = Field(default=None, description="YAML of a Pod or workload that need not exist")
     template: str | None = Field(default=None, description="YAML of a Node with its ResourceSlices, of instance types or pools, for add")
     namespace: str | None = None
