@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.scheduling.placement import Placement, place
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 from k8s_topo_mcp.tools.errors import ToolInputError
@@ -14,7 +16,8 @@ from k8s_topo_mcp.view import ClusterView
 from tests.diagnosis.clusters import Item, asking, claim, cluster, device_class, gpus, held, node, pod, pool, request
 from tests.diagnosis.gangs import ON, members, pod_group
 from tests.diagnosis.layers.objects import quota
-from tests.scaleup.scenes import CA_IMAGE, deployment
+from tests.scaleup.scenes import CA_IMAGE, deployment, karpenter
+from tests.scaleup.test_groups import node_pool
 
 TYPE = "node.kubernetes.io/instance-type"
 FULL = (node("n1", labels={TYPE: "x9"}), device_class(), pool(gpus(4), "n1"), held("h", [f"gpu-{number}" for number in range(4)], on="n1"))
@@ -401,3 +404,29 @@ def test_a_workload_that_is_a_gang_is_told_as_one_without_a_note() -> None:
     answer = asked(view, add=["x9=2"], pods=["Job/train"]).structured()
     assert answer["asked"]["group"] == "PodGroup default/g"
     assert not any("starts with its group only" in text for text in answer["assumptions"])
+
+
+def test_the_audit_places_a_kind_of_pod_once_however_many_groups_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed: list[str] = []
+
+    def counted(view: ClusterView, pod: Pod, nodes: Any = None) -> Placement:
+        placed.append(pod.name)
+        return place(view, pod, nodes)
+
+    monkeypatch.setattr("k8s_topo_mcp.scaleup.survey.place", counted)
+
+    def with_pools(count: int) -> dict[str, Any]:
+        placed.clear()
+        nodes = [
+            node(f"n{number}", labels={TYPE: "x9", "karpenter.sh/nodepool": f"pool-{number}", "rack": f"r{number}"})
+            for number in range(count)
+        ]
+        pools = [node_pool(f"pool-{number}") for number in range(count)]
+        return asked(
+            cluster(*nodes, *pools, karpenter(), device_class(), *asking(request("r", 2)), pod("q", requests={"cpu": "1"}))
+        ).structured()
+
+    said = with_pools(2), tuple(placed)
+    assert said[0]["wishes"][0]["missing"]
+    assert with_pools(6)["wishes"][0]["missing"] == said[0]["wishes"][0]["missing"]
+    assert tuple(placed) == said[1] == ("p",)
