@@ -430,3 +430,55 @@ def test_the_audit_places_a_kind_of_pod_once_however_many_groups_there_are(monke
     assert said[0]["wishes"][0]["missing"]
     assert with_pools(6)["wishes"][0]["missing"] == said[0]["wishes"][0]["missing"]
     assert tuple(placed) == said[1] == ("p",)
+
+
+NEW = """
+apiVersion: v1
+kind: Pod
+metadata: {name: new}
+spec: {containers: [{name: main, image: web, resources: {requests: {cpu: "3"}}}]}
+"""
+THREE = """
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: web, resources: {requests: {memory: 1Gi}}}]}
+"""
+FREE = node("n1", labels={TYPE: "x9"}, allocatable={"cpu": "4"})
+USED_UP = quota("team", {"pods": "1"}, {"pods": "1"})
+
+
+def test_a_quota_that_refuses_the_pods_of_a_manifest_is_in_the_verdict_s_sentence_also_without_an_autoscaler() -> None:
+    answer = asked(cluster(FREE, pod("r", on="n1", requests={"cpu": "4"}), USED_UP), manifest=NEW, add=["x9"])
+    assert answer.report.startswith("Yes: with 1 more x9 Pod default/new starts, once ResourceQuota default/team has room for it.")
+    (row,) = answer.structured()["quota"]
+    assert (row["code"], row["object"], row["pods"], row["of"]) == ("QUOTA_EXCEEDED", "ResourceQuota default/team", 1, 1)
+    assert answer.report.index("\nquota ") < answer.report.index("\n+1 x9")
+
+
+def test_a_pod_of_a_manifest_that_fits_now_does_so_once_the_quota_has_room() -> None:
+    report = asked(cluster(FREE, USED_UP), manifest=NEW).report
+    assert report.startswith(
+        "No new node is needed for Pod default/new: it fits on the nodes there are, once ResourceQuota default/team has room for it."
+    )
+
+
+def test_a_quota_may_refuse_some_of_the_pods_or_ask_for_what_they_do_not_state() -> None:
+    two = quota("team", {"pods": "2"}, {"pods": "0"})
+    answer = asked(cluster(FREE, two), manifest=THREE)
+    assert "once ResourceQuota default/team has room for 1 of them." in answer.report
+    assert "refuses 1 of 3 pods" in answer.report
+    unstated = asked(cluster(FREE, quota("cpus", {"requests.cpu": "9"}, {})), manifest=THREE)
+    assert "once they state what ResourceQuota default/cpus demands." in unstated.report
+
+
+def test_a_quota_says_nothing_of_pods_that_are_there() -> None:
+    view = cluster(FREE, pod("r", on="n1", requests={"cpu": "4"}), pod("p", requests={"cpu": "3"}), USED_UP)
+    answer = asked(view, pods=["p"], add=["x9"])
+    assert "quota" not in answer.structured()
+    assert answer.report.startswith("Yes: with 1 more x9 Pod default/p starts.")

@@ -91,7 +91,8 @@ def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
         edited, pod = with_pod(edited, pod_of(owner, template.pod), notes)
         return Proposal(edited, owner.ref, pod, (), replicas_of(owner, template), tuple(notes))
     if pods:
-        pod = replace(pods[0], node_name="", phase="Pending", resource_claim_statuses={})
+        metadata = replace(pods[0].metadata, uid=f"{PROPOSED}{pods[0].name}")
+        pod = replace(pods[0], metadata=metadata, node_name="", phase="Pending", resource_claim_statuses={})
         edited, pod = with_pod(edited, pod, notes)
         return Proposal(edited, pod.ref, pod, (), None, tuple(notes))
     templates = [item for item in objects if isinstance(item, ResourceClaimTemplate)]

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from pydantic import Field, field_validator, model_validator
 
 from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Blocker, Part, Subject
+from k8s_topo_mcp.tools.quota_rows import QuotaRow
 
 MOST_NODES = 64
 """New nodes of one template that are imagined at most."""
@@ -205,7 +206,8 @@ class Gap(Part):
 
 
 class Output(Answer):
-    """`start`: so many pods start with the nodes asked for; of `undecided` others that isn't known. `would_do`: nodes that start all pods,
+    """`quota` doesn't let pods of a manifest be made; the verdict is as if it did. `start`: so many pods start with the nodes asked for; of
+    `undecided` others that isn't known. `would_do`: nodes that start all pods,
     and `also` others; `no_use`: kinds of nodes that don't in any number; `not_known`: kinds of which that can't be told, with why. The
     audit of a whole cluster has `wishes`, a page of all `kinds` of them, and `requests`: ProvisioningRequests and CapacityBuffers that lack
     what they ask for."""
@@ -213,6 +215,7 @@ class Output(Answer):
     verdict: str
     subject: Subject | None = None
     asked: Asked
+    quota: tuple[QuotaRow, ...] = ()
     now: Now | None = None
     start: int | None = None
     undecided: int | None = None

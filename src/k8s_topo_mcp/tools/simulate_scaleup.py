@@ -31,6 +31,7 @@ from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.finding_workloads import find_workload, names_workload
 from k8s_topo_mcp.tools.models import Subject
 from k8s_topo_mcp.tools.names import named
+from k8s_topo_mcp.tools.quota_rows import quota_rows
 from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Gap, Input, NotStarting, Now, Output
 from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.view import ClusterView
@@ -280,6 +281,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         if subject is None
         else Subject(kind=subject.kind, name=clean(subject.name, 120), namespace=clean(subject.namespace, 120) or None),
         asked=_pods(asked).model_copy(update={"of_manifest": question.manifest is not None or None}),
+        quota=quota_rows(asked.view, asked.pods),
         now=Now(
             start=len(now),
             lack=len(simulation.outcomes) - len(now),
