@@ -456,7 +456,7 @@ USED_UP = quota("team", {"pods": "1"}, {"pods": "1"})
 def test_a_quota_that_refuses_the_pods_of_a_manifest_is_in_the_verdict_s_sentence_also_without_an_autoscaler() -> None:
     answer = asked(cluster(FREE, pod("r", on="n1", requests={"cpu": "4"}), USED_UP), manifest=NEW, add=["x9"])
     assert answer.report.startswith("Yes: with 1 more x9 Pod default/new starts, once ResourceQuota default/team has room for it.")
-    (row,) = answer.structured()["quota"]
+    (row,) = answer.structured()["asked"]["quota"]
     assert (row["code"], row["object"], row["pods"], row["of"]) == ("QUOTA_EXCEEDED", "ResourceQuota default/team", 1, 1)
     assert answer.report.index("\nquota ") < answer.report.index("\n+1 x9")
 
@@ -480,5 +480,5 @@ def test_a_quota_may_refuse_some_of_the_pods_or_ask_for_what_they_do_not_state()
 def test_a_quota_says_nothing_of_pods_that_are_there() -> None:
     view = cluster(FREE, pod("r", on="n1", requests={"cpu": "4"}), pod("p", requests={"cpu": "3"}), USED_UP)
     answer = asked(view, pods=["p"], add=["x9"])
-    assert "quota" not in answer.structured()
+    assert "quota" not in answer.structured()["asked"]
     assert answer.report.startswith("Yes: with 1 more x9 Pod default/p starts.")

@@ -51,7 +51,7 @@ def answer(options: argparse.Namespace, tool_name: str, arguments: Mapping[str, 
 
 def _blocked(structured: Mapping[str, Any]) -> bool:
     """Whether an answer names what keeps a pod from starting: its own blocker, a quota, or those of pods that don't start."""
-    own = structured.get("blocker") or structured.get("quota")
+    own = structured.get("blocker") or structured.get("quota") or structured.get("asked", {}).get("quota")
     return bool(own) or any(entry.get("blocker") for entry in structured.get("not_starting", ()))
 
 

@@ -39,7 +39,7 @@ class Input(Arguments):
     """Which nodes to imagine, and for which pods."""
 
     add: tuple[Addition, ...] = Field(default=(), description="shape: a machine type; group: a node group, NodePool or name in template")
-    pods: tuple[str, ...] = Field(default=(), description='"namespace/name" or "Job/ns/name"; default: all that wait')
+    pods: tuple[str, ...] = Field(default=(), description='"namespace/name" or "Job/ns/name"')
     manifest: str | None = Field(default=None, description="YAML of a Pod or workload that need not exist")
     template: str | None = Field(default=None, description="YAML of a Node with its ResourceSlices, of instance types or pools, for add")
     namespace: str | None = None
@@ -68,8 +68,9 @@ def _entry(entry: Any) -> Any:
 
 class Asked(Part):
     """The pods: how many, of which group with which minimum, and what one of each kind asks for. `held` before scheduling and therefore not
-    judged; `lifted`: held too, but asked for by name, and judged as if not; `assigned`: nodes to which Kueue has assigned some. `of`: so
-    many there are, of which the first `pods` are judged. `without_devices`: so many aren't judged by an audit."""
+    judged; `lifted`: held too, but asked for by name, and judged as if not; `quota` likewise doesn't let pods of a manifest be made.
+    `assigned`: nodes to which Kueue has assigned some. `of`: so many there are, of which the first `pods` are judged. `without_devices`: so
+    many aren't judged by an audit."""
 
     pods: int
     group: str | None = None
@@ -77,6 +78,7 @@ class Asked(Part):
     what: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     lifted: tuple[str, ...] = ()
+    quota: tuple[QuotaRow, ...] = ()
     assigned: tuple[str, ...] = ()
     of_manifest: bool | None = None
     of: int | None = None
@@ -206,8 +208,7 @@ class Gap(Part):
 
 
 class Output(Answer):
-    """`quota` doesn't let pods of a manifest be made; the verdict is as if it did. `start`: so many pods start with the nodes asked for; of
-    `undecided` others that isn't known. `would_do`: nodes that start all pods,
+    """`start`: so many pods start with the nodes asked for; of `undecided` others that isn't known. `would_do`: nodes that start all pods,
     and `also` others; `no_use`: kinds of nodes that don't in any number; `not_known`: kinds of which that can't be told, with why. The
     audit of a whole cluster has `wishes`, a page of all `kinds` of them, and `requests`: ProvisioningRequests and CapacityBuffers that lack
     what they ask for."""
@@ -215,7 +216,6 @@ class Output(Answer):
     verdict: str
     subject: Subject | None = None
     asked: Asked
-    quota: tuple[QuotaRow, ...] = ()
     now: Now | None = None
     start: int | None = None
     undecided: int | None = None

@@ -60,7 +60,7 @@ def text(output: Output) -> str:
         what = asked.what if output.verdict != "audit" else ()
         block.row("asked", f"{_who(output)}{f': {what[0]}' if what else ''}{held}", *what[1:])
     block.row("assigned", *asked.assigned)
-    block.row("quota", *quota_rows.lines(output.quota))
+    block.row("quota", *quota_rows.lines(output.asked.quota))
     now = output.now
     if now is not None and now.start:
         where = f" on {', '.join(now.nodes)}" if now.nodes else ""
@@ -136,7 +136,7 @@ def _audited(output: Output) -> str:
 def _once(output: Output) -> str:
     """What has to come true before any of it does."""
     first = [f"it is no longer held ({', '.join(output.asked.lifted)})"] if output.asked.lifted else []
-    return f", once {' and '.join([*first, *quota_rows.conditions(output.quota)])}" if first or output.quota else ""
+    return f", once {' and '.join([*first, *quota_rows.conditions(output.asked.quota)])}" if first or output.asked.quota else ""
 
 
 def _no(output: Output, nodes: str) -> str:

@@ -281,7 +281,6 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         if subject is None
         else Subject(kind=subject.kind, name=clean(subject.name, 120), namespace=clean(subject.namespace, 120) or None),
         asked=_pods(asked).model_copy(update={"of_manifest": question.manifest is not None or None}),
-        quota=quota_rows(asked.view, asked.pods),
         now=Now(
             start=len(now),
             lack=len(simulation.outcomes) - len(now),
@@ -340,6 +339,7 @@ def _pods(asked: Question) -> Asked:
         held=asked.held,
         of=asked.of,
         lifted=asked.lifted,
+        quota=quota_rows(asked.view, asked.pods),
     )
 
 
