@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..dra.bindings import qualified
-from ..objects import AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
+from ..objects import Attribute, AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .daemons import daemons_on
@@ -216,7 +216,7 @@ def _differing(own: Mapping[DeviceKey, Device], others: Iterable[Mapping[DeviceK
     for other in others:
         for key, device in own.items():
             known, one = found[key[0]], device.attributes
-            two = other[key].attributes if key in other else {}
+            two: Mapping[str, Attribute] = other[key].attributes if key in other else {}
             for name, value in one.items():
                 if name not in known:
                     there = two.get(name)

@@ -33,7 +33,7 @@ def quota_rows(view: ClusterView, pods: Sequence[Pod]) -> tuple[QuotaRow, ...]:
         found.append(
             QuotaRow(
                 code=entry.finding.code,
-                object=named(entry.finding.object),
+                object=named(entry.finding.object) or "",
                 field=clean(entry.finding.field, 120),
                 what=clean(f"{expected}; {actual}", 240),
                 pods=entry.pods,
