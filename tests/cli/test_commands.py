@@ -50,6 +50,28 @@ def test_a_blocker_sets_the_exit_status_only_when_asked(capsys: Captured) -> Non
     capsys.readouterr()
 
 
+@pytest.mark.parametrize("command", ["scaleup", "fits"])
+def test_a_quota_that_refuses_a_pod_to_come_is_a_blocker(command: str, tmp_path: Path, capsys: Captured) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "team", "namespace": "default"},
+        "spec": {"hard": {"pods": "1"}},
+        "status": {"hard": {"pods": "1"}, "used": {"pods": "1"}},
+    }
+    free = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"allocatable": {"cpu": "4", "pods": "9"}}}
+    new = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new"}, "spec": {"containers": [{"name": "main", "image": "web"}]}}
+    manifest = tmp_path / "new.json"
+    manifest.write_text(json.dumps(new), encoding="utf-8")
+    statuses: list[int] = []
+    for name, items in {"full": [free, quota], "open": [free]}.items():
+        snapshot = tmp_path / f"{name}.json"
+        snapshot.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
+        statuses.append(main([command, str(manifest), "--snapshot", str(snapshot), "--exit-code"]))
+    assert statuses == [3, 0]
+    capsys.readouterr()
+
+
 def test_json_is_the_structured_answer(capsys: Captured) -> None:
     assert main(["explain", "trainer-0", "--demo"]) == 0
     text = capsys.readouterr().out

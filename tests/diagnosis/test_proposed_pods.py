@@ -37,6 +37,27 @@ spec:
 """
 
 
+def lws(replicas: str, size: str) -> str:
+    return f"""
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {{name: pair}}
+spec: {{{replicas}, leaderWorkerTemplate: {{{size}, workerTemplate: {{spec: {{containers: [{{name: main, image: web}}]}}}}}}}}
+"""
+
+
+JOB_SET = """
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {{name: jobs}}
+spec:
+  replicatedJobs:
+  - name: w
+    replicas: {replicas}
+    template: {{spec: {{parallelism: {parallelism}, template: {{spec: {{containers: [{{name: main, image: web}}]}}}}}}}}
+"""
+
+
 def proposed(*documents: str, view: ClusterView | None = None) -> ProposedPods:
     there = view if view is not None else cluster(node())
     return propose_pods(there, read(there, "\n---\n".join(documents), "default"))
@@ -80,6 +101,9 @@ def test_one_workload_is_the_subject() -> None:
     [
         (workload("web", "replicas: 0"), "0 pods are asked for"),
         (workload("web", "replicas: -1"), "asks for -1 pods; right would be 0 or more"),
+        (lws("replicas: -1", "size: -3"), "asks for -3 pods; right would be 0 or more"),
+        (lws("replicas: -1", "size: 0"), "asks for -1 pods"),
+        (JOB_SET.format(replicas=-2, parallelism=-2), "asks for -2 pods"),
         (workload("agent", "", "DaemonSet"), "one pod on each node"),
     ],
 )

@@ -78,7 +78,8 @@ def test_a_node_with_its_slices_is_a_group_with_the_cluster_s_daemons(golden: Go
     groups = from_documents(given, view(daemon_set("agent", "100m", tolerates=True)))
     assert [(group.name, group.kind) for group in groups] == [("box", "file"), ("plain", "file")]
     (template,) = groups[0].templates
-    assert template.unpredictable == {"topology.kubernetes.io/zone", "kubernetes.io/hostname"}
+    zone = {"topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"}
+    assert template.unpredictable == {*zone, "kubernetes.io/hostname"}
     assert {entry.driver for entry in template.slices} == {"gpu.nvidia.com", "dra.net"}
     assert groups[1].templates[0].slices == ()
     assert all(template.devices_known for group in groups for template in group.templates)

@@ -243,6 +243,50 @@ def test_a_well_known_label_that_nothing_tells_of_a_type_is_unknown_and_any_othe
     assert [verdict(name) for name in ("arch", "older", "spread")] == ["fits", "unknown", "unknown"]
 
 
+OLDER_ZONE, OLDER_ARCH, OLDER_TYPE = (
+    "failure-domain.beta.kubernetes.io/zone",
+    "beta.kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type",
+)
+
+
+def of_zone_or_arch(*more: dict[str, Any], labels: list[tuple[str, str]]) -> list[str]:
+    """Whether a new node of the only group takes a pod that asks for the label, for each."""
+    pods = [
+        item("v1", "Pod", f"p{number}", "default", spec={"containers": [{"name": "main"}], "nodeSelector": {key: value}})
+        for number, (key, value) in enumerate(labels)
+    ]
+    cluster = view(*more, *pods)
+    (template,) = node_groups(cluster)[0].templates
+    after = cluster.with_edits(*added(template, ["fresh"]))
+    fresh = after.get(Node, "fresh")
+    assert fresh is not None
+    found = (cluster.get(Pod, f"p{number}", "default") for number in range(len(pods)))
+    return [on_new_node(after, pod, template, fresh).verdict for pod in found if pod is not None]
+
+
+def test_a_pool_that_names_its_type_or_place_by_the_older_key_means_the_same_as_by_the_newer_one() -> None:
+    by_type = node_pool("gpu", (OLDER_TYPE, "In", ["p5.48xlarge"]))
+    assert of_zone_or_arch(by_type, labels=[(TYPE, "p5.48xlarge"), (OLDER_TYPE, "p5.48xlarge")]) == ["fits", "fits"]
+    zoned = node_pool("gpu", (TYPE, "In", ["p5.48xlarge"]), (OLDER_ZONE, "In", ["z1"]))
+    asked = [(key, zone) for key in (ZONE, OLDER_ZONE) for zone in ("z1", "z2")]
+    assert of_zone_or_arch(zoned, labels=asked) == ["fits", "refused", "fits", "refused"]
+    other = node_pool("gpu", (TYPE, "In", ["p5.48xlarge"]), (OLDER_ARCH, "In", ["arm64"]))
+    assert [group.templates for group in node_groups(view(other))] == [()]
+
+
+def test_a_place_that_a_pool_leaves_open_is_open_under_the_older_key_too() -> None:
+    live = node("n1", {POOL: "gpu", TYPE: "p5.48xlarge", ZONE: "z1", OLDER_ZONE: "z1"})
+    pool = node_pool("gpu", (TYPE, "In", ["p5.48xlarge"]), (ZONE, "In", ["z1", "z2"]))
+    assert of_zone_or_arch(live, pool, labels=[(ZONE, "z2"), (OLDER_ZONE, "z2"), (OLDER_ZONE, "z1")]) == ["unknown"] * 3
+
+
+def test_nodes_that_do_without_the_older_label_get_none() -> None:
+    live = node("n1", {POOL: "gpu", TYPE: "p5.48xlarge", ZONE: "z1"})
+    pool = node_pool("gpu", (TYPE, "In", ["p5.48xlarge"]))
+    assert of_zone_or_arch(live, pool, labels=[(ZONE, "z1"), (OLDER_ZONE, "z1")]) == ["fits", "refused"]
+
+
 def test_live_nodes_of_the_pool_come_before_the_catalogue() -> None:
     live = node("n1", {POOL: "gpu", TYPE: "p5.48xlarge", ZONE: "z1", "karpenter.sh/initialized": "true"})
     (group,) = node_groups(view(node_pool("gpu", (TYPE, "In", ["p5.48xlarge"])), live, pair("n1")))

@@ -37,10 +37,12 @@ def test_a_good_node_is_taken_before_one_that_is_not() -> None:
 
 
 def test_where_none_is_good_the_newest_stands_for_all_and_is_made_well() -> None:
-    cluster = view(node("a", ready=False), node("b", {"x": "y"}, ready=False, unschedulable=True, created="2026-11-05T00:00:00Z"))
+    older = node("a", {"x": "y", ZONE: "z1"}, ready=False)
+    cluster = view(older, node("b", {"x": "y", ZONE: "z2"}, cpu="8", ready=False, unschedulable=True, created="2026-11-05T00:00:00Z"))
     found = template(cluster)
     assert (found.node.is_ready, found.node.unschedulable, found.node.provider_id) == (True, False, "")
-    assert found.node.metadata.labels["x"] == "y"
+    assert (found.node.metadata.labels["x"], str(found.node.allocatable["cpu"])) == ("y", "8")
+    assert ZONE in found.unpredictable
 
 
 def test_labels_of_one_node_are_unpredictable_and_those_of_all_stay() -> None:

@@ -67,6 +67,12 @@ def catalogue_product(name: str) -> str:
     return str(catalogue()["products"][product].get("productName", product))
 
 
+def test_machines_with_grace_processors_are_arm64() -> None:
+    grace = [name for name in names() if catalogue()["shapes"][name]["product"] in ("NVIDIA GB200", "NVIDIA GB300")]
+    assert len(grace) > 4
+    assert {shape(name).node.architecture for name in grace} == {"arm64"}
+
+
 @pytest.mark.parametrize("name", names())
 def test_labels_whose_value_a_cloud_chooses_are_unpredictable_and_absent(name: str) -> None:
     template = shape(name)

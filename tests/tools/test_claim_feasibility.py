@@ -14,7 +14,7 @@ from k8s_topo_mcp.tools.models import Answer
 from k8s_topo_mcp.view import ClusterView
 from tests.diagnosis.clusters import DRIVER, asking, claim, cluster, device_class, gpus, held, node, pod, pool, request
 from tests.diagnosis.gangs import ON, members, pod_group
-from tests.diagnosis.layers.objects import daemon_set
+from tests.diagnosis.layers.objects import daemon_set, quota
 
 TWO = (node("n1"), node("n2"), device_class(), pool(gpus(4), "n1"), pool(gpus(4), "n2"))
 
@@ -113,6 +113,13 @@ def test_a_misspelt_attribute_of_a_manifest_is_respelt_with_a_patch() -> None:
     assert answer["blocker"]["code"] == "CEL_KEY_MISSING"
     assert answer["remedies"][0]["change"] == "tpye → type"
     assert answer["patch"] == "/spec/devices/requests/0/exactly/selectors/0/cel/expression"
+
+
+def test_a_manifest_that_asks_for_fewer_than_no_pods_is_an_error_of_the_caller() -> None:
+    spec = {"replicas": -1, "template": {"metadata": {}, "spec": {"containers": [{"name": "main"}]}}}
+    manifest = json.dumps({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": spec})
+    with pytest.raises(ToolInputError, match="asks for -1 pods; right would be 0 or more"):
+        asked(cluster(*TWO), manifest=manifest)
 
 
 def test_a_manifest_that_cannot_be_read_is_an_error_of_the_caller() -> None:
@@ -243,3 +250,21 @@ def test_a_node_that_is_only_imagined_has_no_name_of_its_own() -> None:
     output = asked(cluster(node("n1"), device_class(), pool(gpus(4), "n1"), *busy, claim("c", request("r", 4))), claim="c")
     assert "more nodes of this shape     a new node like n1" in output.report
     assert "another-node" not in json.dumps(output.structured())
+
+
+def test_a_quota_that_refuses_the_pods_of_a_manifest_is_told_with_the_verdict() -> None:
+    view = cluster(*TWO, quota("team", {"pods": "3"}, {"pods": "3"}))
+    spec = {"containers": [{"name": "main", "image": "web"}]}
+    answer = asked(view, manifest=json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new"}, "spec": spec}))
+    assert answer.report.startswith("Yes: the pod fits on 2 nodes of 2, once ResourceQuota default/team has room for it.")
+    assert answer.structured()["quota"][0]["code"] == "QUOTA_EXCEEDED"
+    assert "\nquota " in answer.report
+
+
+def test_a_quota_is_asked_about_all_copies_that_are_wanted() -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "web"}]}}
+    spec = {"replicas": 3, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    manifest = json.dumps({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": spec})
+    report = asked(cluster(*TWO, quota("team", {"pods": "3"}, {"pods": "1"})), manifest=manifest).report
+    assert "once ResourceQuota default/team has room for 1 of them." in report
+    assert "quota" not in asked(cluster(*TWO, quota("team", {"pods": "4"}, {"pods": "1"})), manifest=manifest).structured()

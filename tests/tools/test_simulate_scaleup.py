@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.scheduling.placement import Placement, place
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 from k8s_topo_mcp.tools.errors import ToolInputError
@@ -14,7 +16,8 @@ from k8s_topo_mcp.view import ClusterView
 from tests.diagnosis.clusters import Item, asking, claim, cluster, device_class, gpus, held, node, pod, pool, request
 from tests.diagnosis.gangs import ON, members, pod_group
 from tests.diagnosis.layers.objects import quota
-from tests.scaleup.scenes import CA_IMAGE, deployment
+from tests.scaleup.scenes import CA_IMAGE, deployment, karpenter
+from tests.scaleup.test_groups import node_pool
 
 TYPE = "node.kubernetes.io/instance-type"
 FULL = (node("n1", labels={TYPE: "x9"}), device_class(), pool(gpus(4), "n1"), held("h", [f"gpu-{number}" for number in range(4)], on="n1"))
@@ -137,8 +140,13 @@ def test_an_autoscaler_and_its_first_obstacle_are_told() -> None:
 
 
 def test_pods_that_fit_need_no_new_node() -> None:
-    view = cluster(*FULL[:3], *asking(request("r", 2)))
-    assert asked(view, add=["x9"]).structured()["verdict"] == "fits now"
+    view = cluster(node("n1", labels={TYPE: "x9"}), pod("r", on="n1", requests={"cpu": "1"}), pod("p", requests={"cpu": "1"}))
+    answer = asked(view, add=["x9"])
+    assert answer.structured()["verdict"] == "fits now"
+    (added,) = answer.structured()["added"]
+    assert (added["name"], added["needed"], "starts" in added) == ("x9", {"at_least": 0, "sure": 0}, False)
+    assert "start there" not in answer.report
+    assert "needed: none" in answer.report
 
 
 def test_nothing_waits() -> None:
@@ -305,3 +313,172 @@ def test_the_audit_does_not_say_no_where_it_is_not_known() -> None:
     (row,) = [row for row in rows if row["example"] == "default/q"]
     assert "kubernetes.io/hostname" in row["not_known"]
     assert "why" not in row
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "verdict"),
+    [
+        ("beta.kubernetes.io/arch", "amd64", "starts"),
+        ("beta.kubernetes.io/arch", "arm64", "does not start"),
+        ("beta.kubernetes.io/os", "linux", "starts"),
+        ("beta.kubernetes.io/instance-type", "p5.48xlarge", "starts"),
+        ("failure-domain.beta.kubernetes.io/zone", "z", "unknown"),
+    ],
+)
+def test_a_shape_has_its_labels_under_the_older_keys_too(key: str, value: str, verdict: str) -> None:
+    view = cluster(node("n1", allocatable={"cpu": "1"}), pod("p", requests={"cpu": "4"}, nodeSelector={key: value}))
+    assert asked(view, add=["p5.48xlarge"], pods=["p"]).structured()["verdict"] == verdict
+
+
+def test_a_zone_that_differs_from_node_to_node_is_not_known_under_the_older_key_either() -> None:
+    zone, older = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+    nodes = [node(f"n{own}", labels={TYPE: "x9", zone: own, older: own}, allocatable={"cpu": "4"}) for own in "ab"]
+    running = [pod(f"r{own}", on=f"n{own}", requests={"cpu": "4"}) for own in "ab"]
+    view = cluster(*nodes, *running, pod("p", requests={"cpu": "2"}, nodeSelector={older: "a"}))
+    assert asked(view, add=["x9"], pods=["p"]).structured()["verdict"] == "unknown"
+
+
+def test_a_blocker_is_told_before_what_is_only_not_known() -> None:
+    wanting = [pod(name, requests={"cpu": "1"}, nodeSelector={"kubernetes.io/hostname": name}) for name in ("a", "b", "c", "d")]
+    view = cluster(*FULL, pod("r", on="n1", requests={"cpu": "8"}), *wanting, pod("z", requests={"cpu": "99"}))
+    rows = asked(view, add=["x9"], pods=["a", "b", "c", "d", "z"]).structured()["not_starting"]
+    assert [(row["example"], "blocker" in row) for row in rows] == [("default/z", True), ("default/a", False), ("default/b", False)]
+
+
+JOB: Item = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": "default", "uid": "uid-train"}, "spec": {}}
+
+
+def of_job(name: str, **spec: Any) -> Item:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train", "controller": True}
+    return pod(name, requests={"cpu": "3"}, metadata={"ownerReferences": [owner]}, **spec)
+
+
+BUSY = (node("n1", labels={TYPE: "x9"}, allocatable={"cpu": "8"}), pod("r", on="n1", requests={"cpu": "6"}))
+
+
+@pytest.mark.parametrize("given", ["Job/default/train", "Job/train", "jobs/train"])
+def test_a_workload_stands_for_its_pods_that_wait(given: str) -> None:
+    view = cluster(*BUSY, JOB, of_job("a"), of_job("b"), of_job("c", on="n1"), pod("other", requests={"cpu": "3"}))
+    answer = asked(view, add=["x9"], pods=[given])
+    assert answer.structured()["subject"] == {"kind": "Job", "name": "train", "namespace": "default"}
+    assert answer.structured()["added"][0]["of"] == 2
+    assert answer.report.startswith("Yes: with 1 more x9 all 2 pods of Job default/train start.")
+
+
+def test_a_workload_may_be_named_beside_pods_and_by_an_argument_of_that_name() -> None:
+    view = cluster(*BUSY, JOB, of_job("a"), of_job("b"), pod("other", requests={"cpu": "3"}))
+    assert asked(view, add=["x9"], pods=["other", "Job/train", "a"]).structured()["asked"]["pods"] == 3
+    assert asked(view, add=["x9"], pods="Job/train, other").structured()["asked"]["pods"] == 3
+    for name, value in {"workload": "Job/default/train", "job": "train"}.items():
+        assert asked(view, add=["x9"], **{name: value}).structured()["asked"]["pods"] == 2
+
+
+def test_a_pod_of_a_namespace_that_is_called_like_a_kind_is_that_pod() -> None:
+    there = pod("train", requests={"cpu": "3"}, metadata={"namespace": "job"})
+    view = cluster(*BUSY, JOB, of_job("a"), there)
+    subject = asked(view, add=["x9"], pods=["job/train"]).structured()["subject"]
+    assert (subject["kind"], subject["namespace"]) == ("Pod", "job")
+
+
+@pytest.mark.parametrize(
+    ("pods", "text"),
+    [
+        ([of_job("a", on="n1")], "Job default/train: none of its 1 pod waits for a node"),
+        ([], "Job default/train: it has no pod"),
+    ],
+)
+def test_a_workload_of_which_nothing_waits_is_an_error(pods: list[Item], text: str) -> None:
+    with pytest.raises(ToolInputError, match=text):
+        asked(cluster(*BUSY, JOB, *pods, pod("x")), pods=["Job/train"])
+
+
+def test_a_workload_that_there_is_not_is_an_error_with_the_nearest() -> None:
+    with pytest.raises(ToolInputError, match=r'workload "Job/default/trian" not found.* Nearest: Job/default/train\.'):
+        asked(cluster(*BUSY, JOB, of_job("a")), pods=["Job/default/trian"])
+
+
+def test_a_workload_that_is_a_gang_is_told_as_one_without_a_note() -> None:
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train", "controller": True}
+    gang = members(3, requests={"cpu": "3"}, metadata={"ownerReferences": [owner]})
+    view = cluster(*BUSY, device_class(), JOB, pod_group(3), *gang, gates=ON)
+    answer = asked(view, add=["x9=2"], pods=["Job/train"]).structured()
+    assert answer["asked"]["group"] == "PodGroup default/g"
+    assert not any("starts with its group only" in text for text in answer["assumptions"])
+
+
+def test_the_audit_places_a_kind_of_pod_once_however_many_groups_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed: list[str] = []
+
+    def counted(view: ClusterView, pod: Pod, nodes: Any = None) -> Placement:
+        placed.append(pod.name)
+        return place(view, pod, nodes)
+
+    monkeypatch.setattr("k8s_topo_mcp.scaleup.survey.place", counted)
+
+    def with_pools(count: int) -> dict[str, Any]:
+        placed.clear()
+        nodes = [
+            node(f"n{number}", labels={TYPE: "x9", "karpenter.sh/nodepool": f"pool-{number}", "rack": f"r{number}"})
+            for number in range(count)
+        ]
+        pools = [node_pool(f"pool-{number}") for number in range(count)]
+        return asked(
+            cluster(*nodes, *pools, karpenter(), device_class(), *asking(request("r", 2)), pod("q", requests={"cpu": "1"}))
+        ).structured()
+
+    said = with_pools(2), tuple(placed)
+    assert said[0]["wishes"][0]["missing"]
+    assert with_pools(6)["wishes"][0]["missing"] == said[0]["wishes"][0]["missing"]
+    assert tuple(placed) == said[1] == ("p",)
+
+
+NEW = """
+apiVersion: v1
+kind: Pod
+metadata: {name: new}
+spec: {containers: [{name: main, image: web, resources: {requests: {cpu: "3"}}}]}
+"""
+THREE = """
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: main, image: web, resources: {requests: {memory: 1Gi}}}]}
+"""
+FREE = node("n1", labels={TYPE: "x9"}, allocatable={"cpu": "4"})
+USED_UP = quota("team", {"pods": "1"}, {"pods": "1"})
+
+
+def test_a_quota_that_refuses_the_pods_of_a_manifest_is_in_the_verdict_s_sentence_also_without_an_autoscaler() -> None:
+    answer = asked(cluster(FREE, pod("r", on="n1", requests={"cpu": "4"}), USED_UP), manifest=NEW, add=["x9"])
+    assert answer.report.startswith("Yes: with 1 more x9 Pod default/new starts, once ResourceQuota default/team has room for it.")
+    (row,) = answer.structured()["asked"]["quota"]
+    assert (row["code"], row["object"], row["pods"], row["of"]) == ("QUOTA_EXCEEDED", "ResourceQuota default/team", 1, 1)
+    assert answer.report.index("\nquota ") < answer.report.index("\n+1 x9")
+
+
+def test_a_pod_of_a_manifest_that_fits_now_does_so_once_the_quota_has_room() -> None:
+    report = asked(cluster(FREE, USED_UP), manifest=NEW).report
+    assert report.startswith(
+        "No new node is needed for Pod default/new: it fits on the nodes there are, once ResourceQuota default/team has room for it."
+    )
+
+
+def test_a_quota_may_refuse_some_of_the_pods_or_ask_for_what_they_do_not_state() -> None:
+    two = quota("team", {"pods": "2"}, {"pods": "0"})
+    answer = asked(cluster(FREE, two), manifest=THREE)
+    assert "once ResourceQuota default/team has room for 1 of them." in answer.report
+    assert "refuses 1 of 3 pods" in answer.report
+    unstated = asked(cluster(FREE, quota("cpus", {"requests.cpu": "9"}, {})), manifest=THREE)
+    assert "once they state what ResourceQuota default/cpus demands." in unstated.report
+
+
+def test_a_quota_says_nothing_of_pods_that_are_there() -> None:
+    view = cluster(FREE, pod("r", on="n1", requests={"cpu": "4"}), pod("p", requests={"cpu": "3"}), USED_UP)
+    answer = asked(view, pods=["p"], add=["x9"])
+    assert "quota" not in answer.structured()["asked"]
+    assert answer.report.startswith("Yes: with 1 more x9 Pod default/p starts.")

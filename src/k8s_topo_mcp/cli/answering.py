@@ -50,8 +50,9 @@ def answer(options: argparse.Namespace, tool_name: str, arguments: Mapping[str, 
 
 
 def _blocked(structured: Mapping[str, Any]) -> bool:
-    """Whether an answer names what keeps a pod from starting: its own blocker, or those of pods that don't start."""
-    return bool(structured.get("blocker")) or any(entry.get("blocker") for entry in structured.get("not_starting", ()))
+    """Whether an answer names what keeps a pod from starting: its own blocker, a quota, or those of pods that don't start."""
+    own = structured.get("blocker") or structured.get("quota") or structured.get("asked", {}).get("quota")
+    return bool(own) or any(entry.get("blocker") for entry in structured.get("not_starting", ()))
 
 
 def over_view(options: argparse.Namespace, use: Callable[[ClusterView], int]) -> int:

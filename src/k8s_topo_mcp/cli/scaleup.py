@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[=COUNT]",
         help="nodes to imagine: a machine type (p5.48xlarge=2), a node group or NodePool, or one of --template; may be given again",
     )
-    parser.add_argument("--pod", action="append", default=[], metavar="NS/NAME", help="a pod that waits; may be given again")
+    parser.add_argument(
+        "--pod", action="append", default=[], metavar="NS/NAME", help="a pod that waits, or a workload (Job/NS/NAME); may be given again"
+    )
     parser.add_argument("--template", metavar="FILE", help="YAML of a Node with its ResourceSlices, instance types, or capacity pools")
     parser.add_argument("-n", "--namespace", help="namespace of names given without one")
     parser.add_argument("--full", action="store_true", help="long lists in full")

@@ -145,7 +145,8 @@ def _tolerant(pod: Pod, taints: Iterable[tuple[str, str]], text: str) -> Change:
 
 def _selector_changes(view: ClusterView, pod: Pod, node: Node) -> Iterator[Change]:
     """The labels that were meant, or none asked. Those that Kueue put there are no wish of the pod: it would put them there again."""
-    by_kueue = own.selector if (own := assigned(view, pod)) is not None else {}
+    own = assigned(view, pod)
+    by_kueue = frozenset(own.selector) if own is not None else frozenset[str]()
     wrong = {key: value for key, value in pod.node_selector.items() if node.metadata.labels.get(key) != value and key not in by_kueue}
     required = pod.affinity.node.required
     for key, value in wrong.items():

@@ -23,6 +23,7 @@ from ..objects import (
     ResourceClaimTemplate,
 )
 from ..objects.meta import PROPOSED
+from ..objects.owner import PodTemplate
 from ..view import Add, ClusterView, Replace
 from ..view.indices import nearest_names
 from .manifest import Document, read_manifest
@@ -88,10 +89,10 @@ def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
             roles = ", ".join(entry.role or "-" for entry in owner.templates)
             notes.append(f"{owner.ref.kind} has {len(owner.templates)} pod templates ({roles}); the first is judged")
         edited, pod = with_pod(edited, pod_of(owner, template.pod), notes)
-        replicas = template.replicas if template.replicas is not None else owner.desired
-        return Proposal(edited, owner.ref, pod, (), replicas, tuple(notes))
+        return Proposal(edited, owner.ref, pod, (), replicas_of(owner, template), tuple(notes))
     if pods:
-        pod = replace(pods[0], node_name="", phase="Pending", resource_claim_statuses={})
+        metadata = replace(pods[0].metadata, uid=f"{PROPOSED}{pods[0].name}")
+        pod = replace(pods[0], metadata=metadata, node_name="", phase="Pending", resource_claim_statuses={})
         edited, pod = with_pod(edited, pod, notes)
         return Proposal(edited, pod.ref, pod, (), None, tuple(notes))
     templates = [item for item in objects if isinstance(item, ResourceClaimTemplate)]
@@ -115,6 +116,14 @@ def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
 def _check_requests(claim: ResourceClaim) -> None:
     if not claim.spec.requests:
         raise ManifestError("manifest: spec.devices.requests: is empty; a claim asks for at least one device")
+
+
+def replicas_of(owner: Owner, template: PodTemplate) -> int | None:
+    """How many pods of a template are wanted, None where the owner doesn't say. Raises ManifestError for a negative number."""
+    count = template.replicas if template.replicas is not None else owner.desired
+    if count is not None and count < 0:
+        raise ManifestError(f"manifest: {owner.ref} asks for {count} pods; right would be 0 or more")
+    return count
 
 
 def with_objects(view: ClusterView, objects: Sequence[ApiObject]) -> ClusterView:

@@ -11,7 +11,7 @@ from ..objects.meta import PROPOSED
 from ..objects.owner import PodTemplate
 from ..view import ClusterView
 from .manifest import Document
-from .proposals import pod_of, with_objects, with_pod
+from .proposals import pod_of, replicas_of, with_objects, with_pod
 from .yaml_items import ManifestError
 
 MOST_PODS = 64
@@ -93,9 +93,7 @@ def _there_already(view: ClusterView, item: Owner | Pod) -> Iterator[str]:
 
 def _count(owner: Owner, template: PodTemplate) -> int:
     """How many pods are wanted of one template; one where the owner doesn't say."""
-    count = template.replicas if template.replicas is not None else owner.desired
-    if count is not None and count < 0:
-        raise ManifestError(f"manifest: {owner.ref} asks for {count} pods; right would be 0 or more")
+    count = replicas_of(owner, template)
     return 1 if count is None else count
 
 

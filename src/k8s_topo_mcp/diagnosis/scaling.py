@@ -75,8 +75,7 @@ class Option:
 @dataclass(frozen=True, slots=True, eq=False)
 class Tried:
     """Other kinds of nodes: `options` do, fewest nodes first; `vain` don't in any number; of the `unsure` that isn't known, with why;
-    `uncounted` take a pod of each kind, and how many it takes wasn't counted. Kinds that nobody would make are named only if they do, or
-    were counted."""
+    `uncounted` may do, and weren't counted. Kinds that nobody would make are named only if they do, or were counted."""
 
     options: tuple[Option, ...] = ()
     vain: tuple[NodeTemplate, ...] = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from sys import intern
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -95,11 +96,6 @@ class Job(Owner):
     """batch Job; `desired` is how many pods run at a time."""
 
     KIND: ClassVar[str] = "Job"
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether it is complete or failed."""
-        return any(entry.type in ("Complete", "Failed") and entry.holds for entry in self.conditions)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -330,6 +326,14 @@ def _count(source: Json, key: str, default: int | None = None) -> int | None:
     return value if type(value) is int else default
 
 
+def _times(*factors: int | None) -> int | None:
+    """How many pods that makes; where a factor is negative, that one: no product of it is a number of pods."""
+    known = [factor for factor in factors if factor is not None]
+    if len(known) < len(factors):
+        return None
+    return prod(known) if min(known) >= 0 else min(known)
+
+
 def _word(source: Json, key: str) -> str:
     value = source.get(key)
     return value if isinstance(value, str) else ""
@@ -339,18 +343,16 @@ def _places(spec: Json) -> Iterator[tuple[Json, int | None, str]]:
     """(holder of `template`, replicas, role) for each pod template of a custom kind."""
     for group in _objects(spec, "replicatedJobs"):  # JobSet
         job = object_at(group, "template", "spec")
-        pods = _count(job, "parallelism", 1)
-        jobs = _count(group, "replicas", 1)
-        yield job, None if pods is None or jobs is None else pods * jobs, _word(group, "name")
+        yield job, _times(_count(group, "replicas", 1), _count(job, "parallelism", 1)), _word(group, "name")
     workers = object_at(spec, "leaderWorkerTemplate")  # LeaderWorkerSet
     if workers:
         groups, size = _count(spec, "replicas", 1) or 0, _count(workers, "size", 1) or 1
         leader = object_at(workers, "leaderTemplate")
         if leader:
             yield {"template": leader}, groups, "leader"
-            yield {"template": object_at(workers, "workerTemplate")}, groups * (size - 1), "worker"
+            yield {"template": object_at(workers, "workerTemplate")}, _times(groups, size - 1), "worker"
         else:
-            yield {"template": object_at(workers, "workerTemplate")}, groups * size, "worker"
+            yield {"template": object_at(workers, "workerTemplate")}, _times(groups, size), "worker"
     for cluster in (spec, object_at(spec, "rayClusterSpec"), object_at(spec, "rayClusterConfig")):  # RayCluster, RayJob, RayService
         head = object_at(cluster, "headGroupSpec")
         if head:
@@ -358,7 +360,7 @@ def _places(spec: Json) -> Iterator[tuple[Json, int | None, str]]:
         for group in _objects(cluster, "workerGroupSpecs"):
             hosts = _count(group, "numOfHosts", 1) or 1
             replicas = _count(group, "replicas", 0) or 0
-            yield group, replicas * hosts, _word(group, "groupName")
+            yield group, _times(replicas, hosts), _word(group, "groupName")
     for key, value in spec.items():  # MPIJob, PyTorchJob, TFJob, …
         if key.endswith("ReplicaSpecs") and isinstance(value, dict):
             for role, group in cast(dict[str, Any], value).items():

@@ -114,7 +114,7 @@ def _unlike(view: ClusterView, group: NodeGroup, autoscaler: Autoscaler | None, 
     drivers: set[str] = set()
     for node in group.members:
         slices = slices_of_node(view, node.name)
-        if not whole_pools(slices, view.release):
+        if not whole_pools(view, slices):
             continue
         counts: Mapping[str, int] = {}
         for entry in slices:

@@ -132,6 +132,6 @@ def _template(cluster: ClusterView, node: Node, slices: tuple[ResourceSlice, ...
     facts += (
         Fact(f"devices of {driver}", "the file's ResourceSlices", "declared") for driver in sorted({entry.driver for entry in slices})
     )
-    if not whole(slices, cluster.release):
+    if not whole(cluster, slices):
         facts.append(Fact("devices", "the file's pools lack slices that they say they have", "declared"))
     return with_daemons(cluster, NodeTemplate(node.name, node, slices, (), True, frozenset({*open_labels, HOSTNAME}), tuple(facts)))

@@ -7,12 +7,13 @@ node then has, if any, nobody can tell before it is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ..objects import PersistentVolume, Pod
 from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
-from ..objects.node import INSTANCE_TYPE, OLD_INSTANCE_TYPE
+from ..objects.node import INSTANCE_TYPE
 from ..view import ClusterView
+from .template import newer
 
 WELL_KNOWN = frozenset(
     {
@@ -20,27 +21,9 @@ WELL_KNOWN = frozenset(
         "kubernetes.io/os", INSTANCE_TYPE, "node.kubernetes.io/windows-build",
     }
 )  # fmt: skip
-NORMALIZED = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
-    "beta.kubernetes.io/arch": "kubernetes.io/arch",
-    "beta.kubernetes.io/os": "kubernetes.io/os",
-    OLD_INSTANCE_TYPE: INSTANCE_TYPE,
-}
-"""Older keys, which Karpenter reads as the newer ones."""
 OWN_DOMAIN = NODE_POOL_LABEL.partition("/")[0]
 PROVIDERS = ("eks.amazonaws.com", "kubernetes.azure.com", "topology.k8s.aws")
 """Domains of providers' well-known labels that don't have "karpenter" in them."""
-
-
-def newer(key: str) -> str:
-    """The key as which Karpenter reads it."""
-    return NORMALIZED.get(key, key)
-
-
-def with_older(labels: Mapping[str, str]) -> dict[str, str]:
-    """The labels, and the older ones that a node has beside them (kubelet and cloud controllers set both)."""
-    return {**{older: labels[key] for older, key in NORMALIZED.items() if key in labels}, **labels}
 
 
 def well_known(key: str) -> bool:

@@ -17,7 +17,6 @@ from ..dra.problem import TargetNode
 from ..dra.variants import variant
 from ..objects import Device, DeviceTaint, Node, ResourceSlice
 from ..objects.node import INSTANCE_TYPE
-from ..releases import Release
 from ..scheduling.node_info import differing
 from ..view import ClusterView, derived
 from ..view.indices import slices_by_node, slices_of_node
@@ -105,35 +104,35 @@ def new_slices(view: ClusterView, node: Node) -> tuple[ResourceSlice, ...] | Non
     """What a new node of this shape would publish: whole pools of this node, else of another of its shape, without the taints of single
     devices. None where no node of the shape publishes whole pools."""
     own = slices_of_node(view, node.name)
-    if whole(own, view.release) and not any(device.taints for entry in own for device in entry.devices):
+    if whole(view, own) and not any(device.taints for entry in own for device in entry.devices):
         return own
     return view.memo(("slices of a new node", node), lambda: _new_slices(view, node, own))
 
 
-def whole(slices: Sequence[ResourceSlice], release: Release) -> bool:
+def whole(view: ClusterView, slices: Sequence[ResourceSlice]) -> bool:
     """Whether these slices of one node are all that their pools say there are, in the newest generation of each."""
-    return not any(pool.incomplete for pool in _pools(slices, release))
+    return not any(pool.incomplete for pool in _pools(view, slices))
 
 
-def whole_pools(slices: Sequence[ResourceSlice], release: Release) -> Mapping[str, int]:
+def whole_pools(view: ClusterView, slices: Sequence[ResourceSlice]) -> Mapping[str, int]:
     """How many whole pools these slices of one node make, by driver."""
-    return Counter(pool.driver for pool in _pools(slices, release) if not pool.incomplete)
+    return Counter(pool.driver for pool in _pools(view, slices) if not pool.incomplete)
 
 
-def _pools(slices: Sequence[ResourceSlice], release: Release) -> tuple[Pool, ...]:
+def _pools(view: ClusterView, slices: Sequence[ResourceSlice]) -> tuple[Pool, ...]:
     """As the allocator sees them, were there no other slices."""
     if not slices:
         return ()
-    features = allocator_features(release)
+    minor, features = view.release.minor, view.memo("features of the allocator", lambda: allocator_features(view.release))
     node = TargetNode(slices[0].node_selection.node_name or "", {}, frozenset())
-    return gather_pools(Inventory.of(tuple(slices)), node, release.minor, features, variant(release.minor, features))
+    return gather_pools(Inventory.of(tuple(slices)), node, minor, features, variant(minor, features))
 
 
 def _new_slices(view: ClusterView, node: Node, own: tuple[ResourceSlice, ...]) -> tuple[ResourceSlice, ...] | None:
     shapes, by_node = shapes_of_nodes(view), slices_by_node(view)
     shape = shapes[node] if node in shapes else shape_of(node, own)
     alike = [by_node.get(other.name, ()) for other, its in shapes.items() if (its is shape or its == shape) and other is not node]
-    source = next((slices for slices in (own, *alike) if whole(slices, view.release)), None)
+    source = next((slices for slices in (own, *alike) if whole(view, slices)), None)
     if source is None:
         return None
     lasting = _lasting(source, [slices for slices in (own, *alike) if slices is not source])

@@ -26,7 +26,7 @@ from ..objects import (
 from ..objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE, OWNER_KIND, OWNER_NAME
 from ..objects.resource_slice import NodeSelection
 from ..view import ClusterView
-from .daemons import daemons_on
+from .daemons import with_daemons
 from .labelled import templates_of
 from .node_group import NodeGroup
 from .shapes import PODS
@@ -124,12 +124,9 @@ def _from_annotations(view: ClusterView, group: MachineGroup) -> NodeTemplate | 
         facts.append(Fact(f"devices of {driver}", f"{source}: {only}", "declared"))
     else:
         facts.append(Fact("devices", f"{source} name no dra-driver with a gpu-count", "declared"))
-    daemons = daemons_on(view, node)
-    if daemons:
-        facts.append(Fact("daemons", "the cluster's DaemonSets", "declared"))
     zone = "topology.kubernetes.io/zone"
     unpredictable = frozenset({HOSTNAME, *(() if zone in labels else (zone,))})
-    return NodeTemplate(group.name, node, slices, daemons, bool(slices), unpredictable, tuple(facts))
+    return with_daemons(view, NodeTemplate(group.name, node, slices, (), bool(slices), unpredictable, tuple(facts)))
 
 
 def _whole(text: str) -> int:

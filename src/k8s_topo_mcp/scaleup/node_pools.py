@@ -16,16 +16,17 @@ from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
 from ..objects.node import INSTANCE_TYPE
 from ..view import ClusterView
 from .daemons import daemons_on
-from .karpenter_labels import well_known_asked, with_older
+from .karpenter_labels import well_known_asked
 from .labelled import limit_of_nodes
 from .node_group import NodeGroup
 from .sanitised import ZONE, sanitised
 from .shapes import catalogue, names, shape
-from .template import HOSTNAME, Fact, NodeTemplate
+from .template import HOSTNAME, Fact, NodeTemplate, newer
 
 _CHOOSING = (INSTANCE_TYPE, "karpenter.k8s.aws/instance-family", "karpenter.azure.com/sku-name", "cloud.google.com/gke-accelerator")
 """Labels by which a pool names machines so narrowly that the catalogue's can be told."""
 _MOST_TYPES = 64
+ARCHITECTURE = "kubernetes.io/arch"
 _ALIASES = {"karpenter.azure.com/sku-name": INSTANCE_TYPE}
 
 
@@ -101,7 +102,8 @@ def _templates(view: ClusterView, pool: NodePool, members: Sequence[Node], types
                 found = shape(name)
             if name in claims:
                 found = _as_launched(claims[name], found, name)
-            if found is not None:
+            # An instance type has one architecture, which no pool chooses.
+            if found is not None and _allows(pool, {ARCHITECTURE: found.node.metadata.labels.get(ARCHITECTURE, "<unknown>")}):
                 yield _of_pool(view, pool, found, moved)
 
 
@@ -135,7 +137,7 @@ def _wanted(pool: NodePool) -> tuple[str, ...]:
     listed = [
         value for entry in pool.spec.requirements if _key(entry) == INSTANCE_TYPE and entry.operator == "In" for value in entry.values
     ]
-    if not any(entry.key in _CHOOSING and entry.operator == "In" for entry in pool.spec.requirements):
+    if not any(_key(entry) in _CHOOSING and entry.operator == "In" for entry in pool.spec.requirements):
         return tuple(listed)
     shapes: Mapping[str, Mapping[str, Mapping[str, str]]] = catalogue()["shapes"]
     fitting = [name for name in names() if name not in listed and _allows(pool, shapes[name]["labels"] or {}, named=True)]
@@ -143,7 +145,9 @@ def _wanted(pool: NodePool) -> tuple[str, ...]:
 
 
 def _key(requirement: Requirement) -> str:
-    return _ALIASES.get(requirement.key, requirement.key)
+    """The label that a requirement is about, by the key of today."""
+    key = newer(requirement.key)
+    return _ALIASES.get(key, key)
 
 
 def _allows(pool: NodePool, labels: Mapping[str, str], named: bool = False) -> bool:
@@ -152,7 +156,7 @@ def _allows(pool: NodePool, labels: Mapping[str, str], named: bool = False) -> b
     about = [entry for entry in pool.spec.requirements if _key(entry) in known]
     if not all(replace(entry, key=_key(entry)).holds(known) for entry in about):
         return False
-    return not named or any(entry.key in _CHOOSING and entry.operator == "In" for entry in about)
+    return not named or any(_key(entry) in _CHOOSING and entry.operator == "In" for entry in about)
 
 
 def _of_pool(view: ClusterView, pool: NodePool, template: NodeTemplate, moved: bool = False) -> NodeTemplate:
@@ -174,19 +178,19 @@ def _of_pool(view: ClusterView, pool: NodePool, template: NodeTemplate, moved: b
             unpredictable.discard(key)
         elif key not in labels and requirement.operator in ("In", "Exists"):
             unpredictable.add(key)
-    labels |= pool.spec.labels
-    labels[NODE_POOL_LABEL] = pool.name
-    labels = with_older(labels)
+    own = {newer(key): value for key, value in pool.spec.labels.items()} | {NODE_POOL_LABEL: pool.name}
+    labels |= own
     unpredictable |= well_known_asked(view) - labels.keys()
-    unpredictable -= {NODE_POOL_LABEL, *pool.spec.labels}
+    unpredictable -= own.keys()
     node = replace(node, metadata=replace(node.metadata, labels=labels), taints=pool.spec.taints)
     facts = [fact for fact in template.facts if fact.part not in ("taints", "daemons")]
     facts += [Fact("labels of the pool", source, "declared"), Fact("taints", source, "declared")]
-    daemons = daemons_on(view, node) if view.count(DaemonSet) else template.daemons
+    name = template.name if template.name.startswith(pool.name) else f"{pool.name} {template.name}"
+    made = replace(template, name=name, node=node, unpredictable=frozenset(unpredictable))
+    daemons = daemons_on(view, made.node) if view.count(DaemonSet) else template.daemons
     if daemons:
         facts.append(Fact("daemons", "the cluster's DaemonSets", "declared"))
-    name = template.name if template.name.startswith(pool.name) else f"{pool.name} {template.name}"
-    return replace(template, name=name, node=node, daemons=daemons, unpredictable=frozenset(unpredictable), facts=tuple(facts))
+    return replace(made, daemons=daemons, facts=tuple(facts))
 
 
 def _overlaid(view: ClusterView, template: NodeTemplate) -> NodeTemplate:

@@ -84,8 +84,8 @@ def _publishing(view: ClusterView, node: Node, age: str, templates: Sequence[Nod
     """A driver with fewer whole pools than on the template, or an extended resource that the template has and the node doesn't yet."""
     if not templates:
         return None
-    own = whole_pools(slices_of_node(view, node.name), view.release)
-    for driver, wanted in sorted(whole_pools(templates[0].slices, view.release).items()):
+    own = whole_pools(view, slices_of_node(view, node.name))
+    for driver, wanted in sorted(whole_pools(view, templates[0].slices).items()):
         if own.get(driver, 0) < wanted:
             found = finding("NODE_STILL_PUBLISHING", node.ref, "", node=node.name, driver=driver, age=age)
             return Young(node, found, f"time, or a repair of driver {driver} on {node.name}")

@@ -20,14 +20,14 @@ from ..view.indices import events_of
 from .ages import age_text
 from .events import newest_on_pod, with_reason
 from .fit import Fit
-from .karpenter_labels import newer, well_known
+from .karpenter_labels import well_known
 from .misfits import no_device_model, told_devices
 from .node_group import NodeGroup
 from .node_pools import claims_of_pools, nodes_of_pools
 from .obstacle import Obstacle
 from .on_the_way import room_on
 from .passing_over import Check, Passed, nobody
-from .template import HOSTNAME
+from .template import HOSTNAME, newer
 
 RECENT = 600.0
 """Seconds for which an event of a failed launch, or of a NodePool without instance types, is taken to be still so: Karpenter repeats them

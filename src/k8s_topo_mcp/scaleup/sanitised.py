@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..objects import AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
+from ..dra.bindings import qualified
+from ..objects import Attribute, AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .daemons import daemons_on
 from .likeness import new_slices, whole
 from .passing_taints import Passing, passing_taints
 from .place_labels import ATTRIBUTES, LEVELS
-from .template import HOSTNAME, Fact, NodeTemplate, renamed
+from .template import HOSTNAME, OLDER, Fact, NodeTemplate, renamed
 
 ZONE = "topology.kubernetes.io/zone"
 _SHARED_PLACES = frozenset({"topology.kubernetes.io/region", ZONE})
@@ -63,16 +64,21 @@ def is_good(node: Node, passing: Passing) -> bool:
     return well and not any(passing.holds(node, taint) for taint in node.taints)
 
 
-def ranked(view: ClusterView, members: Sequence[Node]) -> list[Node]:
-    """The members, first the one that the others are told by: one that publishes all that the group's nodes do, good, with all of its
-    extended resources, the newest of these. A node whose drivers haven't come up yet is good before that."""
-    passing, usual = passing_taints(view), _usual(view, members)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Member:
+    """`complete`: it has whole pools only, of the usual drivers at least."""
 
-    def rank(node: Node) -> tuple[bool, bool, int, float, str]:
+    node: Node
+    complete: bool
+    good: bool
+
+    @property
+    def rank(self) -> tuple[bool, bool, int, float, str]:
+        """Larger for the one that the others are told by: one that publishes all that the group's nodes do, good, with all of its extended
+        resources, the newest of these. A node whose drivers haven't come up yet is good before that."""
+        node = self.node
         extended = sum(1 for name, amount in node.allocatable.items() if "/" in name and amount.value)
-        return _complete(view, node, usual), is_good(node, passing), extended, node.metadata.created or 0.0, node.name
-
-    return sorted(members, key=rank, reverse=True)
+        return self.complete, self.good, extended, node.metadata.created or 0.0, node.name
 
 
 def _usual(view: ClusterView, members: Sequence[Node]) -> frozenset[str]:
@@ -85,7 +91,7 @@ def _usual(view: ClusterView, members: Sequence[Node]) -> frozenset[str]:
 def _complete(view: ClusterView, node: Node, usual: frozenset[str]) -> bool:
     """Whether the node has whole pools only, of the usual drivers at least."""
     slices = slices_of_node(view, node.name)
-    return usual <= {entry.driver for entry in slices} and whole(slices, view.release)
+    return usual <= {entry.driver for entry in slices} and whole(view, slices)
 
 
 def _new_slices(view: ClusterView, members: Sequence[Node], usual: frozenset[str]) -> tuple[ResourceSlice, ...] | None:
@@ -103,11 +109,12 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
     members
         At least one node. Those that aren't well count only where none is.
     """
-    members = ranked(view, members)
-    base = members[0]
-    passing = passing_taints(view)
-    good, usual = [node for node in members if is_good(node, passing)], _usual(view, members)
-    alike = [node for node in good if _complete(view, node, usual)] or good or [base]
+    passing, usual = passing_taints(view), _usual(view, members)
+    looked_at = [_Member(node, _complete(view, node, usual), is_good(node, passing)) for node in members]
+    looked_at.sort(key=lambda member: member.rank, reverse=True)
+    members = [member.node for member in looked_at]
+    base, good = members[0], [member.node for member in looked_at if member.good]
+    alike = [member.node for member in looked_at if member.good and member.complete] or good or members
     labels, unpredictable = _labels(base, alike)
     node_name = f"new-{base.name}"
     taints = tuple(taint for taint in base.taints if not passing.holds(base, taint) and all(_has(other, taint) for other in alike))
@@ -130,7 +137,8 @@ def sanitised(view: ClusterView, name: str, members: Sequence[Node]) -> NodeTemp
         facts.append(Fact("devices", f"no node like {base.name} publishes whole pools", "observed"))
     if daemons:
         facts.append(Fact("daemons", "the cluster's DaemonSets", "declared"))
-    return NodeTemplate(name, node, slices, daemons, found is not None, unpredictable, tuple(facts))
+    lacks = frozenset(older for older in OLDER if not any(older in other.metadata.labels for other in alike))
+    return NodeTemplate(name, node, slices, daemons, found is not None, unpredictable, tuple(facts), lacks=lacks)
 
 
 def _has(node: Node, taint: Taint) -> bool:
@@ -176,18 +184,49 @@ def _slice(entry: ResourceSlice, later: Mapping[str, Mapping[DeviceKey, tuple[st
     )
 
 
-def qualified(attribute: str, driver: str) -> str:
-    """The full name of an attribute."""
-    return attribute if "/" in attribute else f"{driver}/{attribute}"
-
-
-def _values(slices: Iterable[ResourceSlice]) -> dict[str, dict[DeviceKey, object]]:
-    found: dict[str, dict[DeviceKey, object]] = {}
+def _devices(slices: Iterable[ResourceSlice]) -> dict[DeviceKey, Device]:
+    """Of devices of one name, in several pools, what any has."""
+    found: dict[DeviceKey, Device] = {}
     for entry in slices:
         for device in entry.devices:
-            for key, attribute in device.attributes.items():
-                found.setdefault(qualified(key, entry.driver), {})[entry.driver, device.name] = (attribute.kind, attribute.value)
+            key = entry.driver, device.name
+            before = found.get(key)
+            found[key] = device if before is None else replace(device, attributes={**before.attributes, **device.attributes})
     return found
+
+
+def _values(devices: Mapping[DeviceKey, Device], attribute: str) -> dict[DeviceKey, object]:
+    """The values of an attribute, by its full name, of those devices that have it."""
+    found: dict[DeviceKey, object] = {}
+    for key, device in devices.items():
+        value = device.attributes.get(attribute) or device.attribute(attribute, key[0])
+        if value is not None:
+            found[key] = value.kind, value.value
+    return found
+
+
+def _names(devices: Mapping[DeviceKey, Device]) -> list[str]:
+    """The attributes of the devices, by their full names."""
+    return list(dict.fromkeys(qualified(name, driver) for (driver, _), device in devices.items() for name in device.attributes))
+
+
+def _differing(own: Mapping[DeviceKey, Device], others: Iterable[Mapping[DeviceKey, Device]]) -> set[str]:
+    """The attributes, by their full names, that any device has otherwise than the device of its name on another node, or alone."""
+    found: dict[str, set[str]] = {driver: set() for driver, _ in own}
+    for other in others:
+        for key, device in own.items():
+            known, one = found[key[0]], device.attributes
+            two: Mapping[str, Attribute] = other[key].attributes if key in other else {}
+            for name, value in one.items():
+                if name not in known:
+                    there = two.get(name)
+                    if there is not value and there != value:
+                        known.add(name)
+            if len(two) != len(one) or key not in other:
+                known.update(two.keys() ^ one.keys())
+        for key in other.keys() - own.keys():
+            found.setdefault(key[0], set()).update(other[key].attributes)
+    return {qualified(name, driver) for driver, names in found.items() for name in names}
 
 
 def _pattern(values: Mapping[DeviceKey, object]) -> dict[DeviceKey, int]:
@@ -198,14 +237,19 @@ def _pattern(values: Mapping[DeviceKey, object]) -> dict[DeviceKey, int]:
 
 def _later(slices: Sequence[ResourceSlice], alike: Sequence[Sequence[ResourceSlice]]) -> dict[str, Mapping[DeviceKey, tuple[str, bool]]]:
     """By attribute: each device whose value isn't known of a new node, with the name of its binding and whether that is distinct."""
-    own = _values(slices)
-    compared = [_values(entries) for entries in alike if entries]
+    own = _devices(slices)
+    compared = [_devices(entries) for entries in alike if entries]
+    otherwise = _differing(own, compared)
     found: dict[str, Mapping[DeviceKey, tuple[str, bool]]] = {}
-    for attribute, values in own.items():
-        seen = [other[attribute] for other in compared if attribute in other]
+    for attribute in _names(own):
         bare = attribute.rpartition("/")[2].lower()
+        named = bare in _IDENTITIES or attribute in ATTRIBUTES
+        if not named and attribute not in otherwise and bare not in _ADDRESSES:
+            continue
+        values = _values(own, attribute)
+        seen = [other for other in (_values(devices, attribute) for devices in compared) if other]
         differ = any(other != values for other in seen)
-        if not differ and not (bare in _IDENTITIES or attribute in ATTRIBUTES or (bare in _ADDRESSES and len(seen) < 2)):
+        if not differ and not named and not (bare in _ADDRESSES and len(seen) < 2):
             continue
         pattern = _pattern(values)
         if all(_pattern(other) == pattern for other in seen):

@@ -15,7 +15,7 @@ from ..scheduling.node_info import effective_requests, node_info
 from ..scheduling.placement import place
 from ..scheduling.pod_signature import relates, signature
 from ..scheduling.skip import Skip
-from ..view import ClusterView
+from ..view import ClusterView, derived
 from ..view.indices import pods_of_claim
 from .new_nodes import NewNodes, with_nodes
 from .on_new_nodes import OnNewNode, judged
@@ -43,6 +43,13 @@ class Surveyed:
     def pods(self, verdict: str) -> tuple[Pod, ...]:
         """Those that it "fits", that are "refused", or of which that is "unknown"."""
         return tuple(pod for kind, on in zip(self.kinds, self.verdicts, strict=True) if on.verdict == verdict for pod in kind.pods)
+
+    def only(self, pods: Sequence[Pod]) -> Surveyed:
+        """What is known of these pods alone; `at_least` stays."""
+        own = {id(pod) for pod in pods}
+        kept = [(tuple(pod for pod in kind.pods if id(pod) in own), on) for kind, on in zip(self.kinds, self.verdicts, strict=True)]
+        kinds = tuple(KindOfPod(left) for left, _ in kept if left)
+        return replace(self, kinds=kinds, verdicts=tuple(on for left, on in kept if left))
 
 
 def survey(view: ClusterView, pods: Sequence[Pod], templates: Sequence[NodeTemplate]) -> tuple[Surveyed, ...]:
@@ -106,7 +113,7 @@ def content(template: NodeTemplate) -> Hashable:
 
 
 def _published(entry: ResourceSlice) -> str:
-    return repr((entry.devices, entry.shared_counters, entry.bindings, entry.skip_node_operations))
+    return derived(entry, "published", lambda: repr((entry.devices, entry.shared_counters, entry.bindings, entry.skip_node_operations)))
 
 
 def _kinds(view: ClusterView, pods: Sequence[Pod]) -> tuple[KindOfPod, ...]:

@@ -5,13 +5,14 @@ these is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..dra.node_classes import share_facts
 from ..dra.selectors import share_judgements
 from ..objects import Node, Pod, ResourceSlice
+from ..objects.node import INSTANCE_TYPE, OLD_INSTANCE_TYPE
 from ..view import Add
 
 Confidence = Literal["observed", "declared", "catalogue", "assumed"]
@@ -19,6 +20,38 @@ Confidence = Literal["observed", "declared", "catalogue", "assumed"]
 assumed: neither; it is what such nodes usually have."""
 
 HOSTNAME = "kubernetes.io/hostname"
+OLDER: Mapping[str, str] = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    OLD_INSTANCE_TYPE: INSTANCE_TYPE,
+}
+"""Older keys of labels, each with the newer one: kubelet and cloud controllers set both alike (k8s.io/kubernetes
+pkg/kubelet/kubelet_node_status.go, k8s.io/cloud-provider controllers/node), and Karpenter reads the older as the newer one
+(sigs.k8s.io/karpenter pkg/apis/v1/labels.go NormalizedLabels)."""
+
+
+def newer(key: str) -> str:
+    """The key of today for a label."""
+    return OLDER.get(key, key)
+
+
+def with_older(labels: Mapping[str, str], unpredictable: Set[str], lacks: Set[str]) -> tuple[dict[str, str], frozenset[str]]:
+    """Labels and keys of unknown value, the older key of each as the newer one is. `lacks`: older keys that such nodes don't have."""
+    found, open_keys = dict(labels), set(unpredictable)
+    for older, key in OLDER.items():
+        if key not in labels and key not in unpredictable:
+            continue
+        found.pop(older, None)
+        open_keys.discard(older)
+        if older in lacks:
+            continue
+        if key in unpredictable:
+            open_keys.add(older)
+        else:
+            found[older] = labels[key]
+    return found, frozenset(open_keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +72,7 @@ class NodeTemplate:
     `node`. `devices_known`: whether anybody says what such a node publishes; if not, `slices` is empty and what its devices would do is
     unknown. `unpredictable`: keys of labels that such nodes carry with a value that isn't known before the node is there.
     `amounts_unknown`: resources of which such nodes have some, nobody says how much; `node` then has so much that none falls short.
+    Older keys of labels are as the newer ones, whoever makes the template; `lacks`: those that live nodes of the kind don't have.
     """
 
     name: str
@@ -49,6 +83,14 @@ class NodeTemplate:
     unpredictable: frozenset[str] = frozenset()
     facts: tuple[Fact, ...] = ()
     amounts_unknown: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        metadata = self.node.metadata
+        labels, unpredictable = with_older(metadata.labels, self.unpredictable, self.lacks)
+        if labels != metadata.labels:
+            object.__setattr__(self, "node", replace(self.node, metadata=replace(metadata, labels=labels)))
+        object.__setattr__(self, "unpredictable", unpredictable)
 
 
 def added(template: NodeTemplate, names: Iterable[str]) -> tuple[Add, ...]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from typing import Any, cast, get_args
+from types import UnionType
+from typing import Any, Union, cast, get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -95,9 +96,12 @@ def _plain(key: str) -> str:
     return key.replace("_", "").replace("-", "").lower()
 
 
+_UNIONS = (Union, UnionType)
+
+
 def _shaped(value: Any, annotation: Any) -> Any:
     """Text for a list argument is split at commas; a Kubernetes object for a text argument becomes JSON, which is YAML too."""
-    kinds = {getattr(kind, "__origin__", kind) for kind in (annotation, *get_args(annotation))}
+    kinds = {get_origin(kind) or kind for kind in (get_args(annotation) if get_origin(annotation) in _UNIONS else (annotation,))}
     if isinstance(value, str) and str not in kinds and kinds & {list, tuple}:
         return [part.strip() for part in value.split(",") if part.strip()]
     if _is_manifest(value) and str in kinds and not kinds & {list, tuple, dict}:

@@ -19,16 +19,18 @@ from k8s_topo_mcp.diagnosis.feasibility import (
 from k8s_topo_mcp.diagnosis.fields import pointer
 from k8s_topo_mcp.diagnosis.manifest import Document
 from k8s_topo_mcp.diagnosis.proposals import Proposal, propose, read
+from k8s_topo_mcp.diagnosis.proposed_pods import MOST_PODS
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.rendering import Block, clean, fold, plural
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import blocker_parts, holder_parts, paging, remedy_parts, unread
+from k8s_topo_mcp.tools import blocker_parts, holder_parts, paging, quota_rows, remedy_parts, unread
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
 from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Blocker, Holder, NotHelping, Part, Remedy, Subject
 from k8s_topo_mcp.tools.names import named
+from k8s_topo_mcp.tools.quota_rows import QuotaRow
 from k8s_topo_mcp.tools.tool import Tool
 from k8s_topo_mcp.view import ClusterView, Replace
 from k8s_topo_mcp.view.indices import claims_of, nearest_names
@@ -66,12 +68,14 @@ class NodeRow(Part):
 
 
 class Output(Answer):
-    """`copies` can run side by side now, `copies_if_released` with every other holder gone."""
+    """`quota` doesn't let pods of a manifest be made; the verdict is as if it did. `copies` can run side by side now,
+    `copies_if_released` with every other holder gone."""
 
     verdict: str
     subject: Subject
     inline: bool | None = None
     asks: tuple[str, ...] = ()
+    quota: tuple[QuotaRow, ...] = ()
     fits_on: int | None = None
     of_nodes: int | None = None
     nodes: tuple[NodeRow, ...] = ()
@@ -179,7 +183,9 @@ def _proposal(view: ClusterView, question: Input, nodes: Sequence[Node], proposa
         result = claim_feasibility(judged, proposal.claims, nodes)
     output = _output(view, question, replace(result, subject=proposal.subject), inline=True, extra=proposal.notes)
     output = output.model_copy(update={"wanted_copies": proposal.replicas if proposal.replicas and proposal.replicas > 1 else None})
-    return output.model_copy(update={"patch": _patch(output, documents, proposal.claims)})
+    made = [] if proposal.pod is None else [proposal.pod] * min(max(1, proposal.replicas or 1), MOST_PODS)
+    update = {"patch": _patch(output, documents, proposal.claims), "quota": quota_rows.quota_rows(proposal.view, made)}
+    return output.model_copy(update=update)
 
 
 def _patch(output: Output, documents: Sequence[Document], claims: Sequence[ResourceClaim]) -> str | None:
@@ -282,6 +288,7 @@ def text(output: Output) -> str:
         block.row("asked", f"inline {subject.kind} {name}, not created · {' · '.join(output.asks) or 'no devices'}")
     else:
         block.row("asked", f"{subject.kind} {where} · {' · '.join(output.asks) or 'no devices'}")
+    block.row("quota", *quota_rows.lines(output.quota))
     blocker = output.blocker
     if blocker is not None:
         lines = [
@@ -359,7 +366,8 @@ def headline(output: Output) -> str:
             few = output.wanted_copies is not None and output.copies is not None and output.copies < output.wanted_copies
             copies = f"; {_count(output.copies)} of {output.wanted_copies} copies fit" if few and output.copies is not None else ""
             all_of_it = ", but not all of it" if few else ""
-            return f"Yes{all_of_it}: {subject} fits on {plural(output.fits_on or 0, 'node')} of {output.of_nodes}{copies}."
+            once = f", once {' and '.join(quota_rows.conditions(output.quota))}" if output.quota else ""
+            return f"Yes{all_of_it}: {subject} fits on {plural(output.fits_on or 0, 'node')} of {output.of_nodes}{copies}{once}."
         case "unknown":
             return f"Unknown: {blocker.actual if blocker is not None else 'not every rule that concerns it is modelled yet'}."
         case "aborted by an error":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Literal
 
 from pydantic import Field
@@ -14,8 +13,7 @@ from k8s_topo_mcp.diagnosis.evidence import Held
 from k8s_topo_mcp.diagnosis.layers import created
 from k8s_topo_mcp.diagnosis.pending import explain_pending
 from k8s_topo_mcp.diagnosis.report import Cause, Check, Report
-from k8s_topo_mcp.diagnosis.triage import pods_of_workload
-from k8s_topo_mcp.objects import CUSTOM_KINDS, OWNERS, CustomOwner, Owner, Pod, PodGroup
+from k8s_topo_mcp.objects import Owner, Pod, PodGroup
 from k8s_topo_mcp.rendering import Block, ago, clean, fold, plural, quoted, tokens
 from k8s_topo_mcp.scheduling.extended_resources import CLAIM_NAME
 from k8s_topo_mcp.tools import basis as bases
@@ -35,8 +33,9 @@ from k8s_topo_mcp.tools import (
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts, remedy_rows
 from k8s_topo_mcp.tools.change_rows import Change
 from k8s_topo_mcp.tools.concerning import changes_before
-from k8s_topo_mcp.tools.errors import Ambiguous, NotFound, NotReadable, ToolInputError
+from k8s_topo_mcp.tools.errors import Ambiguous, ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
+from k8s_topo_mcp.tools.finding_workloads import find_workload
 from k8s_topo_mcp.tools.models import (
     Answer,
     Arguments,
@@ -56,7 +55,7 @@ from k8s_topo_mcp.tools.models import Holder as HolderPart
 from k8s_topo_mcp.tools.overview_parts import Overview
 from k8s_topo_mcp.tools.tool import Tool
 from k8s_topo_mcp.view import ClusterView
-from k8s_topo_mcp.view.indices import find_owner, pods_of_group
+from k8s_topo_mcp.view.indices import pods_of_group
 
 AROUND = 100
 """Tokens of an overview's cursor and of the call that is proposed next."""
@@ -118,24 +117,8 @@ def answer(view: ClusterView, question: Input) -> Output:
 
 
 def _workload(view: ClusterView, question: Input) -> Output:
-    text = question.workload or ""
-    parts = text.split("/")
-    if len(parts) == 2:
-        parts.insert(1, question.namespace or "default")
-    if len(parts) != 3 or not all(parts):
-        raise NotFound(
-            f'workload must be "Kind/namespace/name", not {clean(text, 80)!r}. Example: explain_pending(workload="Job/default/train")'
-        )
-    kind, namespace, name = parts
-    kind = next((known for known in _WORKLOADS if known.lower() in (kind.lower(), kind.lower().removesuffix("s"))), kind)
-    owner = find_owner(view, kind, name, namespace)
-    pods = pods_of_workload(view, kind, namespace, name)[1] if owner is None else created.pods_of(view, owner)
-    if owner is None and not pods:
-        what = f'workload "{clean(text, 120)}"'
-        near = _nearest_workloads(view, kind, namespace, name)
-        hint = f" Nearest: {fold([clean(other, 160) for other in near])}." if near else ""
-        absent = unread.missing(view, kind, what, namespace, f"{what} not found; no pod names it as its owner either.{hint}")
-        raise absent if isinstance(absent, NotReadable) else unread.missing(view, Pod.KIND, what, namespace, str(absent))
+    found = find_workload(view, question.workload or "", question.namespace, 'explain_pending(workload="Job/default/train")')
+    owner, pods = found.owner, found.pods
     held = created.look(view, owner) if owner is not None else None
     waiting = [pod for pod in pods if pod.is_pending]
     if owner is not None and held is not None and (held.finding.code in created.SAYS_WHY or not any(not pod.is_terminal for pod in pods)):
@@ -143,18 +126,6 @@ def _workload(view: ClusterView, question: Input) -> Output:
     if len(pods) == 1 or len({id(pod) for pod in waiting}) == 1:
         return _one(view, waiting[0] if waiting else pods[0], question)
     return _everything(view, question, pods)
-
-
-_WORKLOADS = (*(entry.KIND for entry in OWNERS if entry is not CustomOwner), *sorted({kind for _, kind in CUSTOM_KINDS}))
-"""Kinds as they are written right, for those who write job or deployments."""
-
-
-def _nearest_workloads(view: ClusterView, kind: str, namespace: str, name: str) -> list[str]:
-    """Workloads of about that name: those of the kind and of the namespace first."""
-    known = [owner.ref for entry in OWNERS for owner in view.all(entry)]
-    close = set(get_close_matches(name[:200], {ref.name for ref in known}, n=3) or [ref.name for ref in known if ref.name.startswith(name)])
-    found = sorted((ref for ref in known if ref.name in close), key=lambda ref: (ref.kind != kind, ref.namespace != namespace, ref.name))
-    return [f"{ref.kind}/{ref.namespace}/{ref.name}" for ref in found[:3]]
 
 
 def _without_pods(view: ClusterView, owner: Owner, held: Held, waiting: Sequence[Pod]) -> Output:

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 from pydantic import Field, field_validator, model_validator
 
 from k8s_topo_mcp.tools.models import Answer, Arguments, Basis, Blocker, Part, Subject
+from k8s_topo_mcp.tools.quota_rows import QuotaRow
 
 MOST_NODES = 64
 """New nodes of one template that are imagined at most."""
@@ -38,7 +39,7 @@ class Input(Arguments):
     """Which nodes to imagine, and for which pods."""
 
     add: tuple[Addition, ...] = Field(default=(), description="shape: a machine type; group: a node group, NodePool or name in template")
-    pods: tuple[str, ...] = Field(default=(), description='"namespace/name" each; default: all pods that wait')
+    pods: tuple[str, ...] = Field(default=(), description='"namespace/name" or "Job/ns/name"')
     manifest: str | None = Field(default=None, description="YAML of a Pod or workload that need not exist")
     template: str | None = Field(default=None, description="YAML of a Node with its ResourceSlices, of instance types or pools, for add")
     namespace: str | None = None
@@ -67,8 +68,9 @@ def _entry(entry: Any) -> Any:
 
 class Asked(Part):
     """The pods: how many, of which group with which minimum, and what one of each kind asks for. `held` before scheduling and therefore not
-    judged; `lifted`: held too, but asked for by name, and judged as if not; `assigned`: nodes to which Kueue has assigned some. `of`: so
-    many there are, of which the first `pods` are judged. `without_devices`: so many aren't judged by an audit."""
+    judged; `lifted`: held too, but asked for by name, and judged as if not; `quota` likewise doesn't let pods of a manifest be made.
+    `assigned`: nodes to which Kueue has assigned some. `of`: so many there are, of which the first `pods` are judged. `without_devices`: so
+    many aren't judged by an audit."""
 
     pods: int
     group: str | None = None
@@ -76,6 +78,7 @@ class Asked(Part):
     what: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
     lifted: tuple[str, ...] = ()
+    quota: tuple[QuotaRow, ...] = ()
     assigned: tuple[str, ...] = ()
     of_manifest: bool | None = None
     of: int | None = None
@@ -104,13 +107,14 @@ class Counts(Part):
 
 
 class Added(Part):
-    """Nodes asked for, and what they do. `known_from`: where what is known of such a node comes from; `unknown`: what isn't known of it."""
+    """Nodes asked for, and what they do; where all pods fit without them, nothing of that. `known_from`: where what is known of such a node
+    comes from; `unknown`: what isn't known of it."""
 
     name: str
     count: int
     devices: str | None = None
-    starts: int
-    of: int
+    starts: int | None = None
+    of: int | None = None
     needed: Counts | None = None
     left_over: str | None = None
     known_from: tuple[str, ...] = ()
@@ -118,8 +122,9 @@ class Added(Part):
 
 
 class NotStarting(Part):
-    """Pods that don't start although the nodes are there, and why; `on` is the kind of node that refuses them, even empty; none: all nodes
-    do, with the other pods on theirs. `held`: they don't come up at all. `fit`: of their group so many find a place at once, too few."""
+    """Pods that don't start although the nodes are there, and why, those with a blocker first; `on` is the kind of node that refuses them,
+    even empty; none: all nodes do, with the other pods on theirs. `held`: they don't come up at all. `fit`: of their group so many find a
+    place at once, too few."""
 
     pods: int
     example: str

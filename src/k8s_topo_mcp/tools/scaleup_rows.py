@@ -16,7 +16,7 @@ from k8s_topo_mcp.scaleup.audit import in_groups, serving
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers, serving_requests
 from k8s_topo_mcp.scaleup.demand import DeviceDemand
-from k8s_topo_mcp.scaleup.fit import fits_of
+from k8s_topo_mcp.scaleup.fit import Fit, fit_of, fits_of
 from k8s_topo_mcp.scaleup.gang_gap import gang_gap
 from k8s_topo_mcp.scaleup.group_events import last_word
 from k8s_topo_mcp.scaleup.node_counts import NodeCounts, at_least
@@ -183,10 +183,16 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
     taking.sort(key=lambda row: row[0])
     known = autoscalers(view)
     could = tuple(dict.fromkeys([group for _, group, _ in taking] or groups))
-    judged = in_groups(view, wish, pods, could, known, lambda group, pods: fits_of(view, group, pods))
+    by_group: dict[NodeGroup, list[Surveyed]] = {}
+    for (group, _), entry in zip(owners, found, strict=True):
+        by_group.setdefault(group, []).append(entry)
+
+    def fits(group: NodeGroup, some: Sequence[Pod]) -> tuple[Fit, ...]:
+        return tuple(fit_of(entry.only(some)) for entry in by_group.get(group, ()))
+
+    judged = in_groups(view, wish, pods, could, known, fits) if known else ()
     ready = [entry.group.name for entry in judged if entry.ready == "yes" and entry.group is not None]
-    nearest = min(judged, key=lambda entry: len(entry.missing))
-    lacking = bool(known) and not ready
+    nearest = None if ready else min(judged, key=lambda entry: len(entry.missing), default=None)
     return WishRow(
         what=clean(str(wish), 120),
         pods=len(pods),
@@ -202,8 +208,8 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
         not_known=None if taking else _not_known(found),
         why=None if taking or _not_known(found) else _why(view, found),
         ready=tuple(clean(name, 80) for name in ready[:4]),
-        missing_at=clean(nearest.group.name, 80) if nearest.group is not None and lacking else None,
-        missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if lacking else (),
+        missing_at=clean(nearest.group.name, 80) if nearest is not None and nearest.group is not None else None,
+        missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if nearest is not None else (),
     )
 
 

@@ -9,6 +9,7 @@ from k8s_topo_mcp.rendering import Block, clean, fold, plural
 from k8s_topo_mcp.scaleup.left_over import LeftOver
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 from k8s_topo_mcp.tools import basis as bases
+from k8s_topo_mcp.tools import quota_rows
 from k8s_topo_mcp.tools.blocker_rows import blocker_facts
 from k8s_topo_mcp.tools.scaleup_models import Added, Counts, Gap, NotStarting, ObstacleRow, Output, Scaler, WishRow, WouldDo
 
@@ -59,6 +60,7 @@ def text(output: Output) -> str:
         what = asked.what if output.verdict != "audit" else ()
         block.row("asked", f"{_who(output)}{f': {what[0]}' if what else ''}{held}", *what[1:])
     block.row("assigned", *asked.assigned)
+    block.row("quota", *quota_rows.lines(output.asked.quota))
     now = output.now
     if now is not None and now.start:
         where = f" on {', '.join(now.nodes)}" if now.nodes else ""
@@ -105,12 +107,12 @@ def headline(output: Output) -> str:
             return "No pod waits for a node, so no new node would start one."
         case "fits now":
             fit = "it fits" if asked.pods == 1 else f"all {asked.pods} fit"
-            return f"No new node is needed for {_who(output)}: {fit} on the nodes there are{_once_lifted(output)}."
+            return f"No new node is needed for {_who(output)}: {fit} on the nodes there are{_once(output)}."
         case "starts":
-            return f"Yes: with {nodes} {_all(output)}{_once_lifted(output)}.{_fewest(output)}"
+            return f"Yes: with {nodes} {_all(output)}{_once(output)}.{_fewest(output)}"
         case "new nodes would do":
             first = next(entry for entry in output.would_do if entry.change is None)
-            return f"Yes: {first.needed.sure} × {first.name} would start {_who(output)}{_once_lifted(output)}."
+            return f"Yes: {first.needed.sure} × {first.name} would start {_who(output)}{_once(output)}."
         case "unknown":
             said = (*(entry.why for entry in output.not_starting), *output.not_known)
             why = next((text for text in said if text), "not everything that decides is known")
@@ -131,8 +133,10 @@ def _audited(output: Output) -> str:
     return f"{output.asked.pods} pods wait. Of {shown} {fit}{plural(output.groups or 0, 'known group')} would start {start}; {made}."
 
 
-def _once_lifted(output: Output) -> str:
-    return f", once it is no longer held ({', '.join(output.asked.lifted)})" if output.asked.lifted else ""
+def _once(output: Output) -> str:
+    """What has to come true before any of it does."""
+    first = [f"it is no longer held ({', '.join(output.asked.lifted)})"] if output.asked.lifted else []
+    return f", once {' and '.join([*first, *quota_rows.conditions(output.asked.quota)])}" if first or output.asked.quota else ""
 
 
 def _no(output: Output, nodes: str) -> str:
@@ -216,7 +220,9 @@ def _lack(count: int) -> str:
 
 
 def _of_added(added: Added) -> list[str]:
-    lines = [f"{added.starts} of {added.of} start there" + (f" · {added.left_over}" if added.left_over else "")]
+    lines: list[str] = []
+    if added.starts is not None:
+        lines.append(f"{added.starts} of {added.of} start there" + (f" · {added.left_over}" if added.left_over else ""))
     if added.needed is not None:
         lines.append(f"needed: {counted(added.needed)}")
     return lines
@@ -227,6 +233,8 @@ def counted(counts: Counts) -> str:
     if counts.sure is None:
         least = f"at least {counts.at_least}; " if counts.at_least else ""
         return f"{least}{counts.why or 'how many is not known'}"
+    if not counts.sure:
+        return "none"
     fewest = "with fewer there is no way" if counts.at_least == counts.sure else f"with fewer than {counts.at_least} there is no way"
     played = f"{counts.ways} ways were played, not all" if counts.ways else "each way was played"
     tie = f"; the scheduler picks one of several nodes at random on the way, {played}" if counts.tie else ""

@@ -15,21 +15,23 @@ from k8s_topo_mcp.diagnosis.scaling import Refused, Scaling, scaling
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError, plain, yaml_items
 from k8s_topo_mcp.objects import DecodeError, Json, ObjectRef, Pod
 from k8s_topo_mcp.queueing.topology_assignment import Assigned, in_domains
-from k8s_topo_mcp.rendering import clean
+from k8s_topo_mcp.rendering import clean, plural
 from k8s_topo_mcp.scaleup import shapes
 from k8s_topo_mcp.scaleup.audit import wishes
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups, shape_group
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.survey import survey
-from k8s_topo_mcp.scaleup.template import HOSTNAME, NodeTemplate
+from k8s_topo_mcp.scaleup.template import HOSTNAME, OLDER, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools import blocker_parts, namespaces, paging, scaleup_rows, scaleup_text
 from k8s_topo_mcp.tools.claim_feasibility import asks, clean_lines
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
+from k8s_topo_mcp.tools.finding_workloads import find_workload, names_workload
 from k8s_topo_mcp.tools.models import Subject
 from k8s_topo_mcp.tools.names import named
+from k8s_topo_mcp.tools.quota_rows import quota_rows
 from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Gap, Input, NotStarting, Now, Output
 from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.view import ClusterView
@@ -186,23 +188,43 @@ def _lifted(view: ClusterView, pods: Sequence[Pod]) -> tuple[str, ...]:
 
 
 def _named(view: ClusterView, question: Input) -> Question:
-    """The pods that were named; of a gang all members that wait."""
-    found: dict[tuple[str, str], Pod] = {}
+    """The pods that were named, themselves or by their workload; of a gang all members that wait."""
+    named = [_waiting(view, question, name) for name in question.pods]
+    found = {pod.key: pod for _, pods in named for pod in pods}
+    asked, judged = len(found), set[tuple[str, str]]()
     notes: list[str] = []
-    for name in question.pods:
-        pod = find_pod(view, name, question.namespace if "/" not in name else None, "simulate_scaleup")
-        if pod.node_name or pod.is_terminal:
-            state = f"has node {clean(pod.node_name, 80)}" if pod.node_name else f"has ended ({pod.phase})"
-            raise ToolInputError(f"pod {clean(pod.full_name, 120)} {state}: simulate_scaleup asks what pods without a node would do.")
-        gang = gang_of(view, pod)
-        members = taking_part(view, gang) if isinstance(gang, Gang) else (pod,)
-        if len(members) > 1 and not all(member.key in found for member in members):
+    for pod in tuple(found.values()):
+        gang = gang_of(view, pod) if pod.key not in judged else None
+        if not isinstance(gang, Gang):
+            continue
+        members = {member.key: member for member in taking_part(view, gang)}
+        if not members.keys() <= found.keys():
             notes.append(f"{clean(pod.full_name, 120)} starts with its group only: its {len(members)} members that wait are judged")
-        found |= {member.key: member for member in members or (pod,)}
+        found |= members
+        judged |= members.keys()
     pods = tuple(found.values())
     gang = _one_gang(view, pods)
-    subject = gang.ref if gang is not None else pods[0].ref if len(pods) == 1 else None
+    subject = gang.ref if gang is not None else named[0][0] if len(named) == 1 and len(pods) == asked else None
     return Question(view, pods, subject, gang, (), _lifted(view, pods), tuple(notes))
+
+
+def _waiting(view: ClusterView, question: Input, name: str) -> tuple[ObjectRef, tuple[Pod, ...]]:
+    """What one name means: a pod without a node, or a workload with those of its pods that have none."""
+    if names_workload(view, name):
+        workload = find_workload(view, name, question.namespace, 'simulate_scaleup(pods=["Job/default/train"])')
+        waiting = tuple(pod for pod in workload.pods if not pod.node_name and not pod.is_terminal and pod.metadata.deleted is None)
+        if not waiting:
+            has = f"none of its {plural(len(workload.pods), 'pod')} waits for a node" if workload.pods else "it has no pod"
+            raise ToolInputError(
+                f"{clean(str(workload.ref), 160)}: {has}. simulate_scaleup asks what pods without a node would do; "
+                "for pods that it doesn't have yet give manifest."
+            )
+        return workload.ref, waiting
+    pod = find_pod(view, name, question.namespace if "/" not in name else None, "simulate_scaleup")
+    if pod.node_name or pod.is_terminal:
+        state = f"has node {clean(pod.node_name, 80)}" if pod.node_name else f"has ended ({pod.phase})"
+        raise ToolInputError(f"pod {clean(pod.full_name, 120)} {state}: simulate_scaleup asks what pods without a node would do.")
+    return pod.ref, (pod,)
 
 
 def _one_gang(view: ClusterView, pods: Sequence[Pod]) -> Gang | None:
@@ -252,6 +274,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
     simulation = found.simulation
     now = [outcome for outcome in simulation.outcomes if outcome.verdict == "starts now"]
     subject = asked.subject
+    refused = sorted(found.refused, key=lambda entry: entry.cause is None and entry.held is None)
     return Output(
         verdict=_verdict(found),
         subject=None
@@ -266,12 +289,12 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
         start=len(simulation.starting) if simulation.additions else None,
         undecided=sum(outcome.verdict == "unknown" for outcome in simulation.outcomes) or None,
         added=tuple(_added(found, number) for number in range(len(simulation.additions))),
-        not_starting=tuple(_not_starting(entry) for entry in found.refused[:rows]),
-        more_not_starting=sum(len(entry.pods) for entry in found.refused[rows:]) or None,
+        not_starting=tuple(_not_starting(entry) for entry in refused[:rows]),
+        more_not_starting=sum(len(entry.pods) for entry in refused[rows:]) or None,
         would_do=tuple(scaleup_rows.would_do(entry) for entry in found.options),
         also=(
             *(f"{option.counts.scheduler} × {clean(option.template.name, 80)}" for option in found.further[:rows]),
-            *(f"{clean(template.name, 80)} (takes such a pod, not counted)" for template in found.tried.uncounted[:rows]),
+            *(f"{clean(template.name, 80)} (not counted)" for template in found.tried.uncounted[:rows]),
         ),
         no_use=tuple(clean(template.name, 80) for template in found.tried.vain[: 2 * rows]),
         not_known=tuple(f"{clean(template.name, 80)}: {clean(why, 160)}" for template, why in found.tried.unsure[:rows]),
@@ -316,6 +339,7 @@ def _pods(asked: Question) -> Asked:
         held=asked.held,
         of=asked.of,
         lifted=asked.lifted,
+        quota=quota_rows(asked.view, asked.pods),
     )
 
 
@@ -324,17 +348,18 @@ def _added(found: Scaling, number: int) -> Added:
     template, count = simulation.additions[number]
     counts = next((entry for entry in found.counts if entry.template is template), None)
     own = {node.name for node in simulation.new.of(number)}
-    starts = sum(outcome.node in own for outcome in simulation.starting)
+    lacking = any(outcome.verdict != "starts now" for outcome in simulation.outcomes)
+    starts = sum(outcome.node in own for outcome in simulation.starting) if lacking else None
     return Added(
         name=clean(template.name, 80),
         count=count,
         devices=scaleup_text.devices(template, count) or None,
         starts=starts,
-        of=len(simulation.outcomes),
+        of=len(simulation.outcomes) if lacking else None,
         needed=scaleup_rows.counts(counts) if counts is not None else None,
         left_over=scaleup_text.left_over(simulation.left_over[number]) if starts else None,
         known_from=_known_from(template),
-        unknown=tuple(clean(key, 120) for key in sorted(template.unpredictable - {HOSTNAME})),
+        unknown=tuple(clean(key, 120) for key in sorted(template.unpredictable - {HOSTNAME, *OLDER})),
     )
 
 
@@ -378,6 +403,9 @@ TOOL = Tool(
     aliases={
         "pod": Alias("pods"),
         "name": Alias("pods"),
+        "workload": Alias("pods"),
+        "job": Alias("pods", "Job/{}"),
+        "deployment": Alias("pods", "Deployment/{}"),
         "nodes": Alias("add"),
         "shape": Alias("add"),
         "shapes": Alias("add"),

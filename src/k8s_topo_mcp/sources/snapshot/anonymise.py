@@ -37,7 +37,6 @@ _VALUE_PARTS = re.compile(r"[^=:,;\s]+")
 _WORD_OF_FLAGS = frozenset("asg mig label tag clusterapi namePrefix min max namespace clusterName".split())
 VENDORS = frozenset("nvidia amd intel rocm habana google tpu aws neuron mellanox xilinx kubernetes sigs k8s gke eks".split())
 _HARDWARE = re.compile(r"(?:^|\.)(?:nvidia|amd|intel|habana|mellanox|xilinx)\.(?:com|ai)/|^feature\.node\.kubernetes\.io/")
-_MAKER = re.compile(r"(?:^|\.)(?:nvidia|amd|intel|google|habana)\.(?:com|ai)\Z")
 _PARTS = frozenset(
     """
     dra driver kubelet plugin device gpu nic tpu npu fpga rdma sriov cni csi operator feature discovery controller daemonset ds mig imex
