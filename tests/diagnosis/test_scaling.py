@@ -8,7 +8,7 @@ from k8s_topo_mcp.scaleup.template import NodeTemplate
 
 from ..scaleup.templates import plain, pods, template
 from .clusters import Item, claim, cluster, device_class, gpus, node, owned_by, pod, pool, replicated, request
-from .gangs import ON, member, members, pod_group
+from .gangs import IN_1_36, ON, member, members, pod_group
 
 
 def judged(*items: Item, add: tuple[NodeTemplate, int] | None = None, others: tuple[NodeTemplate, ...] = (), **more: object) -> Scaling:
@@ -16,6 +16,9 @@ def judged(*items: Item, add: tuple[NodeTemplate, int] | None = None, others: tu
     kinds = [(kind, NodeGroup(kind.name, "machine type", (kind,))) for kind in others]
     return scaling(view, pods(view), [add] if add is not None else [], kinds)
 
+
+ZONE = "topology.kubernetes.io/zone"
+IN_ZONES = {**ON, "TopologyAwareWorkloadScheduling": True}
 
 WAITS = (claim("c", request(count=4)), pod("p", ("c",)))
 
@@ -71,6 +74,38 @@ def test_of_a_group_it_is_told_how_many_fit_at_once_and_what_stops_the_next() ->
     assert refused.fit == 2
     assert refused.cause is not None
     assert refused.cause.finding.code == "DEVICES_IN_USE"
+
+
+def codes(found: Scaling) -> list[tuple[int, str]]:
+    return [(len(refused.pods), refused.cause.finding.code if refused.cause is not None else refused.unknown) for refused in found.refused]
+
+
+def test_where_each_member_has_room_the_group_s_own_reason_is_told() -> None:
+    """No new node is in a zone; two that are in different ones have room for one member each; members that are there are in two zones."""
+    in_one = [pod_group(2, topology=ZONE), *members(2, request(count=2))]
+    assert codes(judged(*in_one, add=(template(4), 2), gates=IN_ZONES)) == [(2, "GANG_NO_DOMAIN")]
+    apart = [item for zone in "ab" for item in (node(f"n-{zone}", labels={ZONE: zone}), pool(gpus(2), f"n-{zone}"))]
+    found = judged(*apart, *in_one, gates=IN_ZONES)
+    assert codes(found) == [(2, "GANG_NO_DOMAIN")]
+    (refused,) = found.refused
+    assert refused.cause is not None
+    assert (refused.cause.finding.values["domains"], refused.cause.finding.values["fit"]) == (2, 1)
+    there = [item for number, zone in enumerate("ab", 5) for item in member(number, on=f"n-{zone}")]
+    assert codes(judged(*apart, *there, *in_one, gates=IN_ZONES)) == [(2, "GANG_REFUSED")]
+
+
+def test_gates_are_lifted_for_the_group_s_own_reason_too() -> None:
+    apart = [item for zone in "ab" for item in (node(f"n-{zone}", labels={ZONE: zone}), pool(gpus(2), f"n-{zone}"))]
+    gated = [pod_group(2, topology=ZONE), *members(2, request(count=2), schedulingGates=[{"name": "later"}])]
+    found = judged(*apart, *gated, gates={**IN_1_36, **IN_ZONES}, minor=36)
+    assert [refused.cause.finding.number("fit") for refused in found.refused if refused.cause is not None] == [1]
+
+
+def test_members_that_fit_wait_for_the_one_that_does_not() -> None:
+    """From 1.37 on the trial ends with the member that makes the minimum impossible, so that the others have no place though there is
+    room."""
+    items = [pod_group(3), *member(0, requests={"cpu": "99"}), *member(1, requests={"cpu": "1"}), *member(2, requests={"cpu": "1"})]
+    assert codes(judged(*items, add=(template(), 1), gates=ON)) == [(1, "RESOURCE_TOO_LARGE"), (2, "GANG_PARTIAL_FIT")]
 
 
 def test_without_new_nodes_the_nodes_there_are_refuse() -> None:

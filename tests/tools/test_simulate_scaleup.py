@@ -305,3 +305,14 @@ def test_the_audit_does_not_say_no_where_it_is_not_known() -> None:
     (row,) = [row for row in rows if row["example"] == "default/q"]
     assert "kubernetes.io/hostname" in row["not_known"]
     assert "why" not in row
+
+
+def test_a_group_without_a_domain_is_told_as_explain_pending_tells_it() -> None:
+    waits = (pod_group(2, topology="zone"), *members(2, request("r", 1), requests={"cpu": "5"}))
+    view = cluster(*FULL, *waits, gates={**ON, "TopologyAwareWorkloadScheduling": True})
+    answer = asked(view, add=["x9=2"], pods=["m-0"])
+    (refused,) = answer.structured()["not_starting"]
+    assert (refused["pods"], refused["blocker"]["code"], refused["blocker"]["object"]) == (2, "GANG_NO_DOMAIN", "PodGroup default/g")
+    assert refused["blocker"]["code"] in ask(find("explain_pending"), view, {"pod": "m-0"}).report
+    assert "The group doesn't start: it wants 2 pods in one zone; no node that could do has label zone." in answer.report
+    assert "2 pods like default/m-0, also with the new nodes" in answer.report

@@ -17,6 +17,7 @@ from ..scaleup.on_new_nodes import OnNewNode
 from ..scaleup.simulation import PodOutcome, Simulation, simulate
 from ..scaleup.survey import KindOfPod, Surveyed, survey
 from ..scaleup.template import NodeTemplate
+from ..scheduling.gang_scheduling import Gang, gang_of
 from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import place
 from ..scheduling.pod_signature import signatures
@@ -25,6 +26,7 @@ from ..view.indices import claims_of
 from . import pod_changes
 from .alike_changes import for_all
 from .cause import find_cause
+from .gang import what_keeps
 from .new_nodes import adds_nodes
 from .remedies import has_remedies, propose
 from .report import Cause, Change
@@ -172,12 +174,31 @@ def _refused(simulation: Simulation) -> Iterator[Refused]:
 
 def _after_the_others(simulation: Simulation, pods: tuple[Pod, ...]) -> Iterator[Refused]:
     """What keeps pods from the nodes once the others, and the members of their group that fit, are on them. Nothing is told of a kind of
-    which all had a place on trial: what keeps the group is the other kind."""
+    which all had a place on trial: what keeps the group is the other kind. Where there is room for a member, its group decides."""
     gang = next((entry for entry in simulation.gangs if any(pods[0].key == own.key for own in entry.pods)), None)
     end = simulation.end(gang.gang.name if gang is not None else "")
     waiting = next((now for pod in pods if not (now := end.current(pod) or pod).node_name), None)
-    if waiting is not None:
-        yield Refused(pods, None, find_cause(end, place(end, waiting)), fit=gang.fit if gang is not None else None)
+    if waiting is None:
+        return
+    cause = find_cause(end, place(end, waiting))
+    if cause is not None:
+        yield Refused(pods, None, cause, fit=gang.fit if gang is not None else None)
+        return
+    kept = _what_keeps_its_group(simulation.end(), pods[0])
+    if kept is not None:
+        yield Refused(pods, None, Cause(kept, 0, 0))
+    else:
+        yield Refused(pods, unknown="there is room for it once the others have their nodes, so that a later attempt may start it")
+
+
+def _what_keeps_its_group(end: ClusterView, pod: Pod) -> Finding | None:
+    """Of a member that fits by itself: why its group doesn't start. Gates are lifted, as they are in the queue that was played."""
+    gang = gang_of(end, pod)
+    if not isinstance(gang, Gang):
+        return None
+    members = tuple(replace(member, scheduling_gates=()) for member in gang.members)
+    lifted = [Replace(new) for new, old in zip(members, gang.members, strict=True) if old.scheduling_gates]
+    return what_keeps(end.with_edits(*lifted) if lifted else end, replace(gang, members=members))
 
 
 def _with_changes(simulation: Simulation, refused: Sequence[Refused]) -> Iterator[Option]:

@@ -355,7 +355,7 @@ def _not_starting(entry: Refused) -> NotStarting:
         blocker=blocker_parts.blocker(cause) if cause is not None else None,
         held=True if entry.held is not None else None,
         fit=entry.fit or None,
-        why=(clean(entry.unknown, 200) or "when it comes up, nothing is left for it") if cause is None else None,
+        why=clean(entry.unknown, 200) if cause is None else None,
     )
 
 
