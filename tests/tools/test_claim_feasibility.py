@@ -243,3 +243,20 @@ def test_a_node_that_is_only_imagined_has_no_name_of_its_own() -> None:
     output = asked(cluster(node("n1"), device_class(), pool(gpus(4), "n1"), *busy, claim("c", request("r", 4))), claim="c")
     assert "more nodes of this shape     a new node like n1" in output.report
     assert "another-node" not in json.dumps(output.structured())
+
+
+def test_a_claim_of_a_manifest_is_called_by_its_name_if_it_has_one() -> None:
+    text = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {%s}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
+"""
+    view = cluster(node(), device_class(), pool(gpus(1)))
+    for metadata, name in (
+        ("name: inline-gpu", "default/inline-gpu"),
+        ("labels: {a: b}", "(no name)"),
+        ("generateName: run-", "default/run-x"),
+    ):
+        report = ask(find("claim_feasibility"), view, {"manifest": text % metadata}).report
+        assert f"inline ResourceClaim {name}" in report

@@ -6,12 +6,11 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..objects import DaemonSet, ObjectRef, Owner, Pod
-from ..objects.meta import PROPOSED
 from ..objects.owner import PodTemplate
 from ..scheduling.gang_scheduling import Gang, gang_of
 from ..view import ClusterView
 from .manifest import Document
-from .proposals import pod_of, with_objects, with_pod
+from .proposals import as_new, pod_of, with_objects, with_pod
 from .yaml_items import ManifestError
 
 MOST_PODS = 64
@@ -155,7 +154,7 @@ def _made(view: ClusterView, batches: Sequence[_Batch]) -> Iterator[Pod]:
     for batch in batches:
         if batch.owner is None:
             if batch.count:
-                yield _given(batch.pod)
+                yield as_new(batch.pod)
             continue
         owner = batch.owner
         for number in range(batch.count):
@@ -163,10 +162,5 @@ def _made(view: ClusterView, batches: Sequence[_Batch]) -> Iterator[Pod]:
             while (owner.namespace, name) in taken or view.get(Pod, name, owner.namespace) is not None:
                 name += "x"
             taken.add((owner.namespace, name))
-            metadata = replace(batch.pod.metadata, name=name, uid=f"{PROPOSED}{owner.namespace}-{name}")
+            metadata = replace(batch.pod.metadata, name=name, uid=f"{owner.namespace}/{name}")
             yield replace(batch.pod, metadata=metadata)
-
-
-def _given(pod: Pod) -> Pod:
-    metadata = replace(pod.metadata, uid=f"{PROPOSED}{pod.namespace}-{pod.name}")
-    return replace(pod, metadata=metadata, node_name="", phase="Pending", resource_claim_statuses={})

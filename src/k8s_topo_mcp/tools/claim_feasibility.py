@@ -35,6 +35,8 @@ from k8s_topo_mcp.view.indices import claims_of, nearest_names
 
 FEW, MANY = 4, 24
 """Nodes shown: short, full."""
+UNNAMED = "(no name)"
+"""What an object of a manifest is called that says no name."""
 
 
 class Input(Arguments):
@@ -179,7 +181,11 @@ def _proposal(view: ClusterView, question: Input, nodes: Sequence[Node], proposa
         result = claim_feasibility(judged, proposal.claims, nodes)
     output = _output(view, question, replace(result, subject=proposal.subject), inline=True, extra=proposal.notes)
     output = output.model_copy(update={"wanted_copies": proposal.replicas if proposal.replicas and proposal.replicas > 1 else None})
-    return output.model_copy(update={"patch": _patch(output, documents, proposal.claims)})
+    subject = proposal.subject
+    own = (subject.kind, subject.namespace, subject.name)
+    unnamed = any((ref.kind, ref.namespace, ref.name) == own for ref in (entry.object.ref for entry in documents if not entry.named))
+    shown = Subject(kind=output.subject.kind, name=UNNAMED) if unnamed else output.subject
+    return output.model_copy(update={"patch": _patch(output, documents, proposal.claims), "subject": shown})
 
 
 def _patch(output: Output, documents: Sequence[Document], claims: Sequence[ResourceClaim]) -> str | None:
@@ -278,8 +284,7 @@ def text(output: Output) -> str:
     subject = output.subject
     where = f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
     if output.inline:
-        name = "(no name)" if subject.name.startswith("inline-") else where
-        block.row("asked", f"inline {subject.kind} {name}, not created · {' · '.join(output.asks) or 'no devices'}")
+        block.row("asked", f"inline {subject.kind} {where}, not created · {' · '.join(output.asks) or 'no devices'}")
     else:
         block.row("asked", f"{subject.kind} {where} · {' · '.join(output.asks) or 'no devices'}")
     blocker = output.blocker
