@@ -7,7 +7,7 @@ from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 
 from ..scaleup.templates import plain, pods, template
-from .clusters import Item, claim, cluster, device_class, gpus, node, owned_by, pod, pool, replicated, request
+from .clusters import Item, claim, cluster, device_class, gpus, match, node, owned_by, pod, pool, replicated, request
 from .gangs import IN_1_36, ON, member, members, pod_group
 
 
@@ -139,3 +139,34 @@ def test_of_a_group_of_two_kinds_the_one_that_finds_no_place_is_told() -> None:
     assert refused.fit == 2
     assert refused.cause is not None
     assert refused.cause.finding.code == "INSUFFICIENT_RESOURCE"
+
+
+def changed(found: Scaling) -> list[tuple[str, int | None]]:
+    return [(option.change.text, option.counts.scheduler) for option in found.options if option.change is not None]
+
+
+def test_asking_for_less_is_offered_where_as_many_nodes_as_were_asked_for_then_do() -> None:
+    loose = [item for number in range(4) for item in (claim(f"c{number}", request(count=3)), pod(f"p{number}", (f"c{number}",)))]
+    gang = [pod_group(4), *members(4, request(count=3))]
+    for items in (loose, gang):
+        found = judged(*items, add=(template(4), 2), gates=ON)
+        assert changed(found) == [("count 3 → 2", 2), ("count 3 → 1", 1)]
+        assert [option.counts.scheduler for option in found.options if option.change is None] == [4]
+        assert changed(judged(*items, add=(template(4), 1), gates=ON)) == [("count 3 → 1", 1)]
+    (change, *_) = [option.change for option in judged(*gang, add=(template(4), 2), gates=ON).options if option.change is not None]
+    assert "of the gang" in change.apply
+
+
+def test_a_change_after_which_the_nodes_asked_for_do_not_do_is_not_offered() -> None:
+    gang = [pod_group(5), *members(5, request(count=2))]
+    assert changed(judged(*gang, add=(template(4), 1), gates=ON)) == []
+    assert changed(judged(*gang, add=(template(4), 2), gates=ON)) == [("count 2 → 1", 2)]
+
+
+def test_where_a_constraint_leaves_devices_over_it_is_the_change() -> None:
+    """On each node two pods with their pair on one NUMA node; without that constraint a third takes what is left on both sides."""
+    numa = [match("resource.kubernetes.io/numaNode")]
+    gang = [pod_group(3), *members(3, request(count=2), constraints=numa)]
+    found = judged(*gang, add=(template(6), 1), gates=ON)
+    assert [text for text, _ in changed(found)][:1] == ["count 2 → 1"]
+    assert any("matchAttribute" in text or "constraint" in text for text, _ in changed(found))
