@@ -92,7 +92,7 @@ def what_keeps(view: ClusterView, gang: Gang) -> Finding | None:
     trial = try_gang(view, gang)
     if trial.error:
         return finding("GANG_REFUSED", gang.ref, "", what=trial.error)
-    return _finding(view, gang, trial, _member_cause(view, trial.attempt))
+    return _finding(view, gang, trial, _member_cause(view, trial.attempt)[0])
 
 
 def _held(view: ClusterView, gang: Gang, held: Finding) -> _Judged:

@@ -197,7 +197,7 @@ class _Judge:
         self._earlier = {pod.key for pod, _ in before.placed}
         self._nodes = {pod.key: node for pod, node in after.placed}
         placed = [{pod.key for pod, _ in play.placed} for play in (after, *hopeful)]
-        self._ever, self._always = set.union(*placed), set.intersection(*placed)
+        self._ever, self._always = placed[0].union(*placed), placed[0].intersection(*placed)
         self._last = {pod.key: placement for play in (before, after) for pod, placement in play.left if placement is not None}
         self._ended = next((play.unknown for play in (after, *hopeful) if play.unknown), "")
 
