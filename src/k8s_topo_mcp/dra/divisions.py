@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from operator import is_not, or_
+from operator import is_not
 
 from .inventory import PoolKey
 from .node_classes import NodeClasses
@@ -79,7 +79,7 @@ def _follow(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetNode
     in_use = prepared.problem.in_use
     seen: list[object] = list(map(prepared.pools.get, names))
     again = set(_of_pools(prepared, _differing(before.held, in_use.by_pool)))
-    others = list(compress(range(len(names)), map(or_, map(is_not, nodes, then_nodes), map(is_not, seen, then_seen))))
+    others = list(compress(range(len(names)), map(bool.__or__, map(is_not, nodes, then_nodes), map(is_not, seen, then_seen))))
     if again or loose:
         others = sorted({*others, *loose, *(place for place, name in enumerate(names) if name in again)})
     keys = list(then_keys)

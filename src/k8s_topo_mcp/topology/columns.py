@@ -107,5 +107,6 @@ def plain_columns(pools: Iterable[Pool], held: Mapping[tuple[str, str], Held], s
             else:
                 found = [own.get(piece.name, ()) for piece in devices]
                 holds.extend(found)
-                states.extend([held_whole(entry) if entry else free for entry in found])
+                own_states: list[State] = [held_whole(entry) if entry else free for entry in found]
+                states.extend(own_states)
     return Columns(pieces, of_pool, seats, tuple(states), holds), tuple(seatings)
