@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from operator import attrgetter
 
 from k8s_topo_mcp.dra.pools import Pool
@@ -102,7 +103,7 @@ def plain_columns(pools: Iterable[Pool], held: Mapping[tuple[str, str], Held], s
             of_pool.extend([pool] * len(devices))
             seats.extend(seating.spots)
             if own is None:
-                states.extend([free] * len(devices))
+                states.extend(repeat(free, len(devices)))
                 holds.extend([()] * len(devices))
             else:
                 found = [own.get(piece.name, ()) for piece in devices]
