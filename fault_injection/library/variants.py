@@ -29,6 +29,10 @@ class Accelerator:
         """CEL for an attribute of the driver's own."""
         return f"device.attributes['{self.driver}'].{name}"
 
+    def is_product(self) -> str:
+        """CEL for: it is this product."""
+        return f"{self.attribute()} == '{self.product}'"
+
     def has_memory(self, amount: str) -> str:
         """CEL for: it has at least so much memory."""
         return f"device.capacity['{self.driver}'].memory.compareTo(quantity('{amount}')) >= 0"

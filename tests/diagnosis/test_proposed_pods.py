@@ -7,12 +7,13 @@ import tracemalloc
 import pytest
 
 from k8s_topo_mcp.diagnosis.proposals import read
-from k8s_topo_mcp.diagnosis.proposed_pods import MOST_PODS, ProposedPods, propose_pods
+from k8s_topo_mcp.diagnosis.proposed_pods import MOST_MEMBERS, MOST_PODS, ProposedPods, propose_pods
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import DaemonSet, Pod
 from k8s_topo_mcp.view import ClusterView
 
 from .clusters import cluster, node, pod
+from .gangs import ON
 
 POD = """
 apiVersion: v1
@@ -139,3 +140,43 @@ def test_pods_that_run_are_not_replaced_by_those_of_a_workload() -> None:
 def test_a_pod_that_runs_already_is_noted() -> None:
     found = proposed(POD.format(name="p"), view=cluster(node(), pod("p", on="n1")))
     assert found.notes == ("Pod default/p runs already; simulated as if it were made again",)
+
+
+GROUP = """
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {{name: {name}}}
+spec: {{schedulingPolicy: {{gang: {{minCount: {minimum}}}}}}}
+"""
+
+
+def job(name: str, count: int, group: str = "") -> str:
+    text = workload(name, f"parallelism: {count}", "Job", "batch/v1")
+    return text.replace("spec: {restart", f"spec: {{schedulingGroup: {{podGroupName: {group}}}, restart") if group else text
+
+
+def test_a_group_is_not_cut() -> None:
+    there = cluster(node(), gates=ON)
+    found = proposed(GROUP.format(name="g", minimum=100), job("train", 100, "g"), view=there)
+    assert (len(found.pods), found.of, found.notes) == (100, None, ())
+    found = proposed(GROUP.format(name="g", minimum=100), job("web", 60), job("train", 100, "g"), job("late", 5), view=there)
+    assert [len([made for made in found.pods if made.name.startswith(name)]) for name in ("web", "train", "late")] == [60, 100, 0]
+    assert (found.of, found.notes) == (165, ("165 pods asked for; the first 160 are simulated",))
+
+
+def test_a_group_that_begins_after_the_last_that_is_made_is_left_out() -> None:
+    found = proposed(GROUP.format(name="g", minimum=2), job("web", 64), job("train", 2, "g"), view=cluster(node(), gates=ON))
+    assert {made.name.partition("-")[0] for made in found.pods} == {"web"}
+
+
+def test_of_a_very_large_group_as_many_are_made_as_it_needs_or_it_is_refused() -> None:
+    there = cluster(node(), gates=ON)
+    found = proposed(GROUP.format(name="g", minimum=8), job("train", 100_000, "g"), view=there)
+    assert (len(found.pods), found.of) == (MOST_MEMBERS, 100_000)
+    with pytest.raises(ManifestError, match="PodGroup default/g starts 1,000 pods together, more than are simulated; right would be"):
+        proposed(GROUP.format(name="g", minimum=1000), job("train", 1000, "g"), view=there)
+
+
+def test_a_group_that_lacks_members_by_itself_is_made_as_it_is() -> None:
+    found = proposed(GROUP.format(name="g", minimum=1000), job("train", 3, "g"), view=cluster(node(), gates=ON))
+    assert len(found.pods) == 3

@@ -7,8 +7,8 @@ from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.template import NodeTemplate
 
 from ..scaleup.templates import plain, pods, template
-from .clusters import Item, claim, cluster, device_class, gpus, node, owned_by, pod, pool, replicated, request
-from .gangs import ON, member, members, pod_group
+from .clusters import Item, claim, cluster, device_class, gpus, match, node, owned_by, pod, pool, replicated, request
+from .gangs import IN_1_36, ON, member, members, pod_group
 
 
 def judged(*items: Item, add: tuple[NodeTemplate, int] | None = None, others: tuple[NodeTemplate, ...] = (), **more: object) -> Scaling:
@@ -16,6 +16,9 @@ def judged(*items: Item, add: tuple[NodeTemplate, int] | None = None, others: tu
     kinds = [(kind, NodeGroup(kind.name, "machine type", (kind,))) for kind in others]
     return scaling(view, pods(view), [add] if add is not None else [], kinds)
 
+
+ZONE = "topology.kubernetes.io/zone"
+IN_ZONES = {**ON, "TopologyAwareWorkloadScheduling": True}
 
 WAITS = (claim("c", request(count=4)), pod("p", ("c",)))
 
@@ -73,6 +76,38 @@ def test_of_a_group_it_is_told_how_many_fit_at_once_and_what_stops_the_next() ->
     assert refused.cause.finding.code == "DEVICES_IN_USE"
 
 
+def codes(found: Scaling) -> list[tuple[int, str]]:
+    return [(len(refused.pods), refused.cause.finding.code if refused.cause is not None else refused.unknown) for refused in found.refused]
+
+
+def test_where_each_member_has_room_the_group_s_own_reason_is_told() -> None:
+    """No new node is in a zone; two that are in different ones have room for one member each; members that are there are in two zones."""
+    in_one = [pod_group(2, topology=ZONE), *members(2, request(count=2))]
+    assert codes(judged(*in_one, add=(template(4), 2), gates=IN_ZONES)) == [(2, "GANG_NO_DOMAIN")]
+    apart = [item for zone in "ab" for item in (node(f"n-{zone}", labels={ZONE: zone}), pool(gpus(2), f"n-{zone}"))]
+    found = judged(*apart, *in_one, gates=IN_ZONES)
+    assert codes(found) == [(2, "GANG_NO_DOMAIN")]
+    (refused,) = found.refused
+    assert refused.cause is not None
+    assert (refused.cause.finding.values["domains"], refused.cause.finding.values["fit"]) == (2, 1)
+    there = [item for number, zone in enumerate("ab", 5) for item in member(number, on=f"n-{zone}")]
+    assert codes(judged(*apart, *there, *in_one, gates=IN_ZONES)) == [(2, "GANG_REFUSED")]
+
+
+def test_gates_are_lifted_for_the_group_s_own_reason_too() -> None:
+    apart = [item for zone in "ab" for item in (node(f"n-{zone}", labels={ZONE: zone}), pool(gpus(2), f"n-{zone}"))]
+    gated = [pod_group(2, topology=ZONE), *members(2, request(count=2), schedulingGates=[{"name": "later"}])]
+    found = judged(*apart, *gated, gates={**IN_1_36, **IN_ZONES}, minor=36)
+    assert [refused.cause.finding.number("fit") for refused in found.refused if refused.cause is not None] == [1]
+
+
+def test_members_that_fit_wait_for_the_one_that_does_not() -> None:
+    """From 1.37 on the trial ends with the member that makes the minimum impossible, so that the others have no place though there is
+    room."""
+    items = [pod_group(3), *member(0, requests={"cpu": "99"}), *member(1, requests={"cpu": "1"}), *member(2, requests={"cpu": "1"})]
+    assert codes(judged(*items, add=(template(), 1), gates=ON)) == [(1, "RESOURCE_TOO_LARGE"), (2, "GANG_PARTIAL_FIT")]
+
+
 def test_without_new_nodes_the_nodes_there_are_refuse() -> None:
     found = judged(node("n1"), pool(gpus(3), "n1"), *WAITS)
     (refused,) = found.refused
@@ -104,3 +139,34 @@ def test_of_a_group_of_two_kinds_the_one_that_finds_no_place_is_told() -> None:
     assert refused.fit == 2
     assert refused.cause is not None
     assert refused.cause.finding.code == "INSUFFICIENT_RESOURCE"
+
+
+def changed(found: Scaling) -> list[tuple[str, int | None]]:
+    return [(option.change.text, option.counts.scheduler) for option in found.options if option.change is not None]
+
+
+def test_asking_for_less_is_offered_where_as_many_nodes_as_were_asked_for_then_do() -> None:
+    loose = [item for number in range(4) for item in (claim(f"c{number}", request(count=3)), pod(f"p{number}", (f"c{number}",)))]
+    gang = [pod_group(4), *members(4, request(count=3))]
+    for items in (loose, gang):
+        found = judged(*items, add=(template(4), 2), gates=ON)
+        assert changed(found) == [("count 3 → 2", 2), ("count 3 → 1", 1)]
+        assert [option.counts.scheduler for option in found.options if option.change is None] == [4]
+        assert changed(judged(*items, add=(template(4), 1), gates=ON)) == [("count 3 → 1", 1)]
+    (change, *_) = [option.change for option in judged(*gang, add=(template(4), 2), gates=ON).options if option.change is not None]
+    assert "of the gang" in change.apply
+
+
+def test_a_change_after_which_the_nodes_asked_for_do_not_do_is_not_offered() -> None:
+    gang = [pod_group(5), *members(5, request(count=2))]
+    assert changed(judged(*gang, add=(template(4), 1), gates=ON)) == []
+    assert changed(judged(*gang, add=(template(4), 2), gates=ON)) == [("count 2 → 1", 2)]
+
+
+def test_where_a_constraint_leaves_devices_over_it_is_the_change() -> None:
+    """On each node two pods with their pair on one NUMA node; without that constraint a third takes what is left on both sides."""
+    numa = [match("resource.kubernetes.io/numaNode")]
+    gang = [pod_group(3), *members(3, request(count=2), constraints=numa)]
+    found = judged(*gang, add=(template(6), 1), gates=ON)
+    assert [text for text, _ in changed(found)][:1] == ["count 2 → 1"]
+    assert any("matchAttribute" in text or "constraint" in text for text, _ in changed(found))

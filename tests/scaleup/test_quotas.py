@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from k8s_topo_mcp.diagnosis.proposals import propose, read
+from k8s_topo_mcp.diagnosis.proposed_pods import propose_pods
 from k8s_topo_mcp.objects import Pod, decode
 from k8s_topo_mcp.scaleup.obstacle import Obstacle
 from k8s_topo_mcp.scaleup.quotas import charges, quotas
-from tests.diagnosis.clusters import Item, cluster
+from tests.diagnosis.clusters import Item, cluster, pod
 from tests.diagnosis.layers.objects import quota
 
 
@@ -148,3 +150,25 @@ def test_claims_made_from_templates_are_charged_at_their_worst_and_claims_that_a
     assert found["nic.deviceclass.resource.k8s.io/devices"] == "32"
     assert found["count/resourceclaims.resource.k8s.io"] == "1"
     assert set(charges(view, named)) == {"pods", "count/pods"}
+
+
+def test_a_pod_that_is_there_is_one_whatever_its_uid_says() -> None:
+    there = pod("p")
+    there["metadata"]["uid"] = "inline-abc"
+    view = cluster(quota("team", {"pods": "1"}, {"pods": "1"}), there)
+    assert told(quotas(view, list(view.all(Pod)))) == []
+
+
+@pytest.mark.parametrize("kind", ["Pod", "Job"])
+def test_pods_of_a_manifest_are_to_come_though_they_are_in_the_view(kind: str) -> None:
+    spec = "{containers: [{name: main, image: web}], restartPolicy: Never}"
+    manifests = {
+        "Pod": f"apiVersion: v1\nkind: Pod\nmetadata: {{name: new, uid: ab-cd}}\nspec: {spec}",
+        "Job": f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: new}}\nspec: {{template: {{spec: {spec}}}}}",
+    }
+    there = cluster(quota("team", {"pods": "1"}, {"pods": "1"}))
+    documents = read(there, manifests[kind], "default")
+    alone, every = propose(there, documents), propose_pods(there, documents)
+    assert alone.pod is not None
+    for view, pods in ((alone.view, (alone.pod,)), (every.view, every.pods)):
+        assert told(quotas(view, pods)) == [("QUOTA_EXCEEDED", "pods", 1, 1)]

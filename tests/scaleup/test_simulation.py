@@ -217,3 +217,100 @@ def test_a_group_of_which_one_member_is_not_known_is_not() -> None:
     mate = pod("m-1", schedulingGroup={"podGroupName": "g"}, requests={"cpu": "1"})
     found = simulated(pod_group(2), *member(0, request()), mate, add=template(devices_known=False), gates=ON)
     assert set(verdicts(found).values()) == {"unknown"}
+
+
+RACK = "example.com/rack"
+NO_RACK = {"unpredictable": frozenset({RACK}), "labels": {RACK: ""}}
+IN_A_RACK = {"nodeSelector": {RACK: "x"}}
+
+
+NEWER = (
+    {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "newer"}, "spec": {"selectors": [{"later": {}}]}},
+    claim("c", {"name": "r", "exactly": {"deviceClassName": "newer"}}),
+)
+"""A claim whose class selects devices in a way that no release knows yet."""
+
+
+def mixed(*cpus: tuple[str, bool]) -> list[Item]:
+    """Members of one group, by cpu and whether they ask about the rack."""
+    return [
+        item for number, (cpu, asks) in enumerate(cpus) for item in member(number, requests={"cpu": cpu}, **(IN_A_RACK if asks else {}))
+    ]
+
+
+def test_what_starts_only_without_a_pod_of_which_it_is_not_known_is_not() -> None:
+    """The one ahead of the others takes all of the node, if it takes the node."""
+    ahead = plain("u", "8", priority=100, **IN_A_RACK)
+    found = simulated(ahead, plain("v1", "4"), plain("v2", "4"), add=template(**NO_RACK))
+    assert verdicts(found) == {"u": "unknown", "v1": "unknown", "v2": "unknown"}
+    why = next(outcome.why for outcome in found.outcomes if outcome.pod.name == "v1")
+    assert why.startswith(f"depends on where default/u goes: which {RACK} a new node of big will have isn't known")
+    assert not found.starting
+
+
+def test_what_starts_either_way_starts() -> None:
+    ahead = plain("u", "4", priority=100, **IN_A_RACK)
+    assert verdicts(simulated(ahead, plain("v", "4"), add=template(**NO_RACK))) == {"u": "unknown", "v": "starts"}
+    assert verdicts(simulated(plain("u", "8", **IN_A_RACK), plain("v", "8", priority=1), add=template(**NO_RACK))) == {
+        "u": "unknown",
+        "v": "starts",
+    }
+
+
+def test_room_that_a_pod_leaves_if_another_kind_of_node_takes_it_is_not_known() -> None:
+    """p has room on nodes of kind a for certain, and perhaps on those of b; q on those of a only."""
+    view = cluster(device_class(), plain("p", "8", priority=10, **IN_A_RACK), plain("q", "8", nodeSelector={"k": "a"}))
+    kinds = template(name="a", labels={"k": "a", RACK: "x"}), template(name="b", **NO_RACK)
+    assert verdicts(simulate(view, pods(view), [(kind, 1) for kind in kinds])) == {"p": "starts", "q": "unknown"}
+
+
+def test_a_pod_for_which_there_is_no_room_where_it_is_not_known_goes_where_it_is() -> None:
+    view = cluster(device_class(), *(plain(f"p{number}", "8", priority=9 - number, **IN_A_RACK) for number in range(3)))
+    kinds = template(name="a", labels={RACK: "x"}), template(name="b", **NO_RACK)
+    found = simulate(view, pods(view), [(kind, 1) for kind in kinds])
+    assert verdicts(found) == {"p0": "starts", "p1": "unknown", "p2": "no room"}
+
+
+def test_on_nodes_there_are_an_allocation_without_a_verdict_is_a_doubt_too() -> None:
+    ahead = pod("u", ("c",), requests={"cpu": "8"}, priority=100)
+    view = cluster(device_class(), node("n1"), pool(gpus(1), "n1"), *NEWER, ahead, plain("v", "8"))
+    assert verdicts(simulate(view, pods(view), [])) == {"u": "unknown", "v": "unknown"}
+
+
+def test_which_devices_an_allocation_without_a_verdict_leaves_is_not_known() -> None:
+    ahead = pod("u", ("c",), requests={"cpu": "1"}, priority=100)
+    others = [*asking("v"), plain("w", "1")]
+    assert verdicts(simulated(*NEWER, ahead, *others, add=template(1))) == {"u": "unknown", "v": "unknown", "w": "starts"}
+    last = pod("u", ("c",), requests={"cpu": "1"}, priority=-100)
+    assert verdicts(simulated(*NEWER, last, *others, add=template(1))) == {"u": "unknown", "v": "starts", "w": "starts"}
+
+
+def test_a_group_that_cannot_reach_its_minimum_does_not_start_whatever_is_not_known() -> None:
+    found = simulated(pod_group(2), *mixed(("99", False), ("1", True)), add=template(**NO_RACK), gates=ON)
+    assert verdicts(found) == {"m-0": "refused", "m-1": "waits for its group"}
+
+
+def test_a_group_whose_members_have_no_room_together_does_not_start_whatever_is_not_known() -> None:
+    found = simulated(pod_group(2), *mixed(("8", False), ("8", True)), add=template(**NO_RACK), gates=ON)
+    assert verdicts(found) == {"m-0": "waits for its group", "m-1": "waits for its group"}
+    ahead = plain("u", "8", priority=100, **IN_A_RACK)
+    found = simulated(pod_group(2), *mixed(("8", False), ("8", True)), ahead, add=template(**NO_RACK), count=2, gates=ON)
+    assert set(verdicts(found).values()) == {"unknown"}
+
+
+def test_a_group_that_reaches_its_minimum_without_what_is_not_known_starts() -> None:
+    found = simulated(pod_group(2), *mixed(("1", False), ("1", False), ("99", False), ("1", True)), add=template(**NO_RACK), gates=ON)
+    assert verdicts(found) == {"m-0": "starts", "m-1": "starts", "m-2": "refused", "m-3": "unknown"}
+
+
+def test_members_that_are_there_count() -> None:
+    items = [*member(7, on="n1"), *mixed(("1", False), ("1", True))]
+    found = simulated(node("n1", allocatable={"cpu": "0"}), pod_group(2), *items, add=template(**NO_RACK), gates=ON)
+    assert verdicts(found) == {"m-0": "starts", "m-1": "unknown"}
+
+
+def test_a_group_that_is_not_known_to_be_one_is_unknown_and_so_is_what_comes_after_it() -> None:
+    group = {**pod_group(2), "spec": {"schedulingPolicy": {"later": {}}}}
+    found = simulated(group, *mixed(("8", False), ("1", False)), plain("v", "8", priority=-1), add=template(), gates=ON)
+    assert set(verdicts(found).values()) == {"unknown"}
+    assert found.outcomes[0].why == "its scheduling policy isn't known"

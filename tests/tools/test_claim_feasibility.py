@@ -268,3 +268,20 @@ def test_a_quota_is_asked_about_all_copies_that_are_wanted() -> None:
     report = asked(cluster(*TWO, quota("team", {"pods": "3"}, {"pods": "1"})), manifest=manifest).report
     assert "once ResourceQuota default/team has room for 1 of them." in report
     assert "quota" not in asked(cluster(*TWO, quota("team", {"pods": "4"}, {"pods": "1"})), manifest=manifest).structured()
+
+
+def test_a_claim_of_a_manifest_is_called_by_its_name_if_it_has_one() -> None:
+    text = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {%s}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}
+"""
+    view = cluster(node(), device_class(), pool(gpus(1)))
+    for metadata, name in (
+        ("name: inline-gpu", "default/inline-gpu"),
+        ("labels: {a: b}", "(no name)"),
+        ("generateName: run-", "default/run-x"),
+    ):
+        report = ask(find("claim_feasibility"), view, {"manifest": text % metadata}).report
+        assert f"inline ResourceClaim {name}" in report

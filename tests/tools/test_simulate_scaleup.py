@@ -14,7 +14,7 @@ from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.models import Answer
 from k8s_topo_mcp.view import ClusterView
 from tests.diagnosis.clusters import Item, asking, claim, cluster, device_class, gpus, held, node, pod, pool, request
-from tests.diagnosis.gangs import ON, members, pod_group
+from tests.diagnosis.gangs import ON, member, members, pod_group
 from tests.diagnosis.layers.objects import quota
 from tests.scaleup.scenes import CA_IMAGE, deployment, karpenter
 from tests.scaleup.test_groups import node_pool
@@ -482,3 +482,62 @@ def test_a_quota_says_nothing_of_pods_that_are_there() -> None:
     answer = asked(view, pods=["p"], add=["x9"])
     assert "quota" not in answer.structured()["asked"]
     assert answer.report.startswith("Yes: with 1 more x9 Pod default/p starts.")
+
+
+def test_a_group_without_a_domain_is_told_as_explain_pending_tells_it() -> None:
+    waits = (pod_group(2, topology="zone"), *members(2, request("r", 1), requests={"cpu": "5"}))
+    view = cluster(*FULL, *waits, gates={**ON, "TopologyAwareWorkloadScheduling": True})
+    answer = asked(view, add=["x9=2"], pods=["m-0"])
+    (refused,) = answer.structured()["not_starting"]
+    assert (refused["pods"], refused["blocker"]["code"], refused["blocker"]["object"]) == (2, "GANG_NO_DOMAIN", "PodGroup default/g")
+    assert refused["blocker"]["code"] in ask(find("explain_pending"), view, {"pod": "m-0"}).report
+    assert "The group doesn't start: it wants 2 pods in one zone; no node that could do has label zone." in answer.report
+    assert "2 pods like default/m-0, also with the new nodes" in answer.report
+
+
+def test_a_group_is_judged_whole_where_pods_are_not_named() -> None:
+    view = cluster(*FULL, pod_group(32), *members(32, request("r", 1), requests={"cpu": "1"}), gates=ON)
+    said = asked(view, add=["x9=12"]).structured()
+    assert (said["verdict"], said["start"], said["asked"]["pods"], "of" in said["asked"]) == ("starts", 32, 32, False)
+    assert said["gap"]["starts"] is True
+
+
+def test_a_group_that_begins_among_the_first_is_judged_whole_and_a_larger_one_after_them_is_not() -> None:
+    loose = [pod(f"a{number}", requests={"cpu": "1"}) for number in range(20)]
+    small = asked(cluster(*FULL, pod_group(8), *loose, *members(8), *asking(request()), gates=ON), add=["x9=9"]).structured()
+    assert (small["asked"]["pods"], small["asked"]["of"], small["start"]) == (28, 29, 28)
+    answer = asked(cluster(*FULL, pod_group(25), *loose, *members(25), gates=ON), add=["x9=9"])
+    assert (answer.structured()["asked"]["pods"], answer.structured()["asked"]["of"]) == (20, 45)
+    assert "45 pods wait; the first 20 are judged: name others by pods; PodGroup default/g with its 25 pods comes next" in answer.report
+
+
+def test_the_members_of_a_group_that_another_one_holds_back_are_not_judged_without_it() -> None:
+    waits = [*members(2, request()), *member(2, request(), schedulingGates=[{"name": "later"}])]
+    said = asked(cluster(*FULL, pod_group(2), *waits, gates=ON), add=["x9=2"]).structured()
+    assert (said["asked"]["pods"], said["asked"]["held"]) == (0, ["2 GANG_MEMBER_HELD", "1 SCHEDULING_GATED"])
+    early = {"GenericWorkload": True, "GangScheduling": True}
+    said = asked(cluster(*FULL, pod_group(2), *waits, gates=early, minor=36), add=["x9=2"]).structured()
+    assert (said["asked"]["pods"], said["start"]) == (2, 2)
+
+
+def test_a_group_of_a_manifest_is_made_whole() -> None:
+    manifest = """
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: g}
+spec: {schedulingPolicy: {gang: {minCount: 100}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: huge}
+spec:
+  parallelism: 100
+  template:
+    spec:
+      schedulingGroup: {podGroupName: g}
+      restartPolicy: Never
+      containers: [{name: main, image: web, resources: {requests: {cpu: "2"}}}]
+"""
+    said = asked(cluster(*FULL, gates=ON), manifest=manifest, add=["x9=60"]).structured()
+    assert (said["verdict"], said["start"], said["asked"]["pods"]) == ("starts", 100, 100)
+    assert said["added"][0]["needed"] == {"at_least": 24, "sure": 24}

@@ -19,7 +19,7 @@ def spots_of(known: Spots, driver: str, *devices: Mapping[str, Any]) -> list[tup
     (entry,) = view([resource_slice(driver, "n1", [device(f"d-{number}", given) for number, given in enumerate(devices)])]).all(
         ResourceSlice
     )
-    return [(spot.kind.product, spot.kind.profile, spot.numa, spot.root, spot.part) for spot in known.of(entry)]
+    return [(spot.kind.product, spot.kind.profile, spot.numa, spot.root, spot.part) for spot in known.of(entry).spots]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_attributes_that_are_gone_leave_nothing_behind() -> None:
             per_device_node_selection=False,
             devices=(Device("d", {NUMA_NODE: Attribute("int", number)}, {}),),
         )  # fmt: skip
-        assert [spot.numa for spot in known.of(entry)] == [number]
+        assert [spot.numa for spot in known.of(entry).spots] == [number]
         del entry
         gc.collect(0)
 

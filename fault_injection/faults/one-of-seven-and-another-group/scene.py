@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fault_injection.library.autoscalers import NODE_GROUP, Group, cluster_autoscaler
 from fault_injection.library.signs import refused
 from fault_injection.library.world import World
@@ -14,7 +16,7 @@ def scene(world: World) -> None:
     names = world.scene.names
     resource, config = world.draw.choice((("nvidia.com/mig-1g.10gb", "all-1g.10gb"), ("nvidia.com/mig-1g.5gb", "all-1g.5gb")))
     cut, whole, plain = names.word(), names.word(), names.word()
-    apart = {"taints": [taint("nvidia.com/gpu", "present")]}
+    apart: dict[str, Any] = {"taints": [taint("nvidia.com/gpu", "present")]}
     (node,) = world.scene.plain_nodes(1, cpu="24", labels={NODE_GROUP: cut, POOL: "a", "nvidia.com/mig.config": config}, **apart)
     (other,) = world.scene.plain_nodes(1, cpu="24", labels={NODE_GROUP: whole, POOL: "b"}, **apart)
     world.scene.plain_nodes(1, labels={NODE_GROUP: plain, POOL: "c"})

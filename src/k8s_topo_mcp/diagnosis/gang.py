@@ -87,6 +87,14 @@ def _judge(view: ClusterView, gang: Gang) -> _Judged | None:
     return _Judged(report, _sentences(view, gang, trial))
 
 
+def what_keeps(view: ClusterView, gang: Gang) -> Finding | None:
+    """Why a group that comes up for scheduling doesn't start; None where it does. Nothing is tried against it."""
+    trial = try_gang(view, gang)
+    if trial.error:
+        return finding("GANG_REFUSED", gang.ref, "", what=trial.error)
+    return _finding(view, gang, trial, _member_cause(view, trial.attempt)[0])
+
+
 def _held(view: ClusterView, gang: Gang, held: Finding) -> _Judged:
     """The group isn't in the queue. What keeps a member from every node waits behind."""
     first = next((pod for pod in gang.waiting if held_alone(view, pod) is None), None)

@@ -24,12 +24,14 @@ from .yaml_items import ManifestError, place, plain, yaml_items
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """One object of the manifest with its number; `lines` maps a path to its line (both counted from 1)."""
+    """One object of the manifest with its number; `lines` maps a path to its line (both counted from 1). `named`: its name is the
+    manifest's; else it was given one here."""
 
     number: int
     item: Json
     object: ApiObject
     lines: Mapping[str, int]
+    named: bool = True
 
     def place(self, path: str) -> str:
         """Where a field stands, as messages say it."""
@@ -116,7 +118,7 @@ def _document(item: dict[str, Any], lines: Mapping[str, int], number: int, tag: 
         schema = _SCHEMAS.get((group, kind))
         if schema is not None:
             _check(item, _for_version(kind, version, schema), "", at)
-        _named(item, tag, namespace, at)
+        named = _named(item, tag, namespace, at)
         item = cast(dict[str, Any], plain(item))
         found = decode(item)
         assert found is not None
@@ -125,24 +127,26 @@ def _document(item: dict[str, Any], lines: Mapping[str, int], number: int, tag: 
         raise ManifestError(f"manifest: {error.path}: {error.problem} {at(error.path)}") from None
     if group == _DEVICES and schema is not None:
         _check_selectors(item, environment, at)
-    return Document(number, item, found, lines)
+    return Document(number, item, found, lines, named)
 
 
-def _named(item: dict[str, Any], tag: str, namespace: str, at: Any) -> None:
-    """Give it the name and the namespace that it lacks."""
+def _named(item: dict[str, Any], tag: str, namespace: str, at: Any) -> bool:
+    """Give it the name and the namespace that it lacks; whether it says how it is called."""
     if not isinstance(item.get("metadata"), dict):
         if item.get("metadata") is not None:
             raise ManifestError(f"manifest: metadata: must be an object {at('metadata')}")
         item["metadata"] = {}
     metadata = cast(dict[str, Any], item["metadata"])
     check_object_name(metadata)
+    generated = metadata.get("generateName")
+    named = bool(metadata.get("name")) or (isinstance(generated, str) and bool(generated))
     if not metadata.get("name"):
-        generated = metadata.get("generateName")
-        metadata["name"] = f"{generated}x{tag}" if isinstance(generated, str) and generated else f"inline-{tag}"
+        metadata["name"] = f"{generated}x{tag}" if named else f"inline-{tag}"
     if not metadata.get("namespace"):
         metadata["namespace"] = namespace
     elif isinstance(metadata["namespace"], str):
         check_label(metadata["namespace"], "metadata.namespace")
+    return named
 
 
 def _check_values(item: Json, group: str, kind: str, version: str) -> None:

@@ -22,7 +22,6 @@ from ..objects import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
-from ..objects.meta import PROPOSED
 from ..objects.owner import PodTemplate
 from ..view import Add, ClusterView, Replace
 from ..view.indices import nearest_names
@@ -91,8 +90,7 @@ def propose(view: ClusterView, documents: Sequence[Document]) -> Proposal:
         edited, pod = with_pod(edited, pod_of(owner, template.pod), notes)
         return Proposal(edited, owner.ref, pod, (), replicas_of(owner, template), tuple(notes))
     if pods:
-        metadata = replace(pods[0].metadata, uid=f"{PROPOSED}{pods[0].name}")
-        pod = replace(pods[0], metadata=metadata, node_name="", phase="Pending", resource_claim_statuses={})
+        pod = as_new(pods[0])
         edited, pod = with_pod(edited, pod, notes)
         return Proposal(edited, pod.ref, pod, (), None, tuple(notes))
     templates = [item for item in objects if isinstance(item, ResourceClaimTemplate)]
@@ -139,11 +137,18 @@ def pod_of(owner: Owner, template: Pod) -> Pod:
     metadata = Metadata(
         name=f"{owner.ref.name}-x",
         namespace=owner.namespace,
-        uid=f"{PROPOSED}{owner.ref.name}",
+        uid=f"{owner.namespace}/{owner.ref.name}-x",
         labels=template.metadata.labels,
         owners=(controller,),
+        proposed=True,
     )
     return replace(template, metadata=metadata, node_name="", phase="Pending")
+
+
+def as_new(pod: Pod) -> Pod:
+    """A pod of a manifest as it would be created: what its status says there doesn't count."""
+    metadata = replace(pod.metadata, uid=f"{pod.namespace}/{pod.name}", proposed=True)
+    return replace(pod, metadata=metadata, node_name="", phase="Pending", resource_claim_statuses={})
 
 
 def with_pod(view: ClusterView, pod: Pod, notes: list[str]) -> tuple[ClusterView, Pod]:

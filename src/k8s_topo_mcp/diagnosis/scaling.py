@@ -11,23 +11,25 @@ from itertools import islice
 from ..findings import Finding
 from ..objects import Node, Pod, ResourceClaim, ResourceClaimTemplate
 from ..scaleup.left_over import LeftOver, classes_asked
-from ..scaleup.node_counts import NodeCounts, first_looks, node_counts
+from ..scaleup.node_counts import MOST_NODES, NodeCounts, first_looks, node_counts
 from ..scaleup.node_group import NodeGroup
-from ..scaleup.on_new_nodes import OnNewNode
-from ..scaleup.simulation import PodOutcome, Simulation, simulate
+from ..scaleup.simulation import GangOutcome, PodOutcome, Simulation, simulate
 from ..scaleup.survey import KindOfPod, Surveyed, survey
 from ..scaleup.template import NodeTemplate
+from ..scheduling.gang_scheduling import Gang, gang_of
 from ..scheduling.kinds_of_pods import Kinds
-from ..scheduling.placement import place
+from ..scheduling.placement import Placement, place
 from ..scheduling.pod_signature import signatures
 from ..view import ClusterView, Replace
 from ..view.indices import claims_of
 from . import pod_changes
 from .alike_changes import for_all
 from .cause import find_cause
+from .gang import what_keeps
 from .new_nodes import adds_nodes
-from .remedies import has_remedies, propose
+from .remedies import around_of, has_remedies, propose
 from .report import Cause, Change
+from .request_changes import fewer
 from .trials import Subject
 
 MOST_OPTIONS = 4
@@ -37,6 +39,8 @@ MOST_COUNTED = 8
 MOST_CHANGES = 12
 """Changes that are tried for pods that a new node refuses; of those that help the first two are told."""
 TOLD_CHANGES = 2
+FEW_CHANGES, MANY_PODS = 4, 64
+"""Changes that are tried for pods that no new node refuses by itself; of more pods than that one is tried: each is played with all."""
 
 Kind = tuple[NodeTemplate, NodeGroup | None]
 """A kind of node, and who would make it."""
@@ -107,7 +111,7 @@ def scaling(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[No
     enough = [Option(found.template, None, found) for found in counts if found.scheduler]
     tried = _tried(view, simulation.pods, [entry for entry in others if id(entry[0]) not in asked])
     plain = sorted((*enough, *tried.options), key=lambda option: option.counts.scheduler or 0)
-    changed = () if enough else tuple(islice(_with_changes(simulation, refused), TOLD_CHANGES))
+    changed = tuple(islice(_with_changes(simulation, refused), TOLD_CHANGES))
     told = MOST_OPTIONS - len(changed)
     classes = classes_asked(view, simulation.pods)
     options = tuple(replace(option, left_over=option.counts.left_over(classes)) for option in (*plain[:told], *changed))
@@ -171,30 +175,66 @@ def _refused(simulation: Simulation) -> Iterator[Refused]:
 
 def _after_the_others(simulation: Simulation, pods: tuple[Pod, ...]) -> Iterator[Refused]:
     """What keeps pods from the nodes once the others, and the members of their group that fit, are on them. Nothing is told of a kind of
-    which all had a place on trial: what keeps the group is the other kind."""
-    gang = next((entry for entry in simulation.gangs if any(pods[0].key == own.key for own in entry.pods)), None)
+    which all had a place on trial: what keeps the group is the other kind. Where there is room for a member, its group decides."""
+    gang = _gang_with(simulation, pods[0])
+    end, waiting = _left(simulation, pods)
+    if waiting is None:
+        return
+    cause = find_cause(end, place(end, waiting))
+    if cause is not None:
+        yield Refused(pods, None, cause, fit=gang.fit if gang is not None else None)
+        return
+    kept = _what_keeps_its_group(simulation.end(), pods[0])
+    if kept is not None:
+        yield Refused(pods, None, Cause(kept, 0, 0))
+    elif any(outcome.verdict == "unknown" for outcome in simulation.outcomes):
+        yield Refused(pods, unknown="whether or not new nodes take those of which it isn't known, others have the room")
+    else:
+        yield Refused(pods, unknown="there is room for it once the others have their nodes, so that a later attempt may start it")
+
+
+def _gang_with(simulation: Simulation, pod: Pod) -> GangOutcome | None:
+    return next((entry for entry in simulation.gangs if any(pod.key == own.key for own in entry.pods)), None)
+
+
+def _left(simulation: Simulation, pods: Sequence[Pod]) -> tuple[ClusterView, Pod | None]:
+    """The cluster once the others, and members of their group that fit, are on their nodes; the first of these pods without one."""
+    gang = _gang_with(simulation, pods[0])
     end = simulation.end(gang.gang.name if gang is not None else "")
-    waiting = next((now for pod in pods if not (now := end.current(pod) or pod).node_name), None)
-    if waiting is not None:
-        yield Refused(pods, None, find_cause(end, place(end, waiting)), fit=gang.fit if gang is not None else None)
+    return end, next((now for pod in pods if not (now := end.current(pod) or pod).node_name), None)
+
+
+def _what_keeps_its_group(end: ClusterView, pod: Pod) -> Finding | None:
+    """Of a member that fits by itself: why its group doesn't start. Gates are lifted, as they are in the queue that was played."""
+    gang = gang_of(end, pod)
+    if not isinstance(gang, Gang):
+        return None
+    members = tuple(replace(member, scheduling_gates=()) for member in gang.members)
+    lifted = [Replace(new) for new, old in zip(members, gang.members, strict=True) if old.scheduling_gates]
+    return what_keeps(end.with_edits(*lifted) if lifted else end, replace(gang, members=members))
 
 
 def _with_changes(simulation: Simulation, refused: Sequence[Refused]) -> Iterator[Option]:
-    """One change of what the pods ask, made for all alike, with which nodes of a template asked for would do for all."""
+    """One change of what the pods ask, made for all alike, with which nodes of a template asked for would do for all: of pods that an empty
+    one refuses any number of them, of others no more than were asked for."""
     for entry in refused:
-        if entry.template is None or entry.cause is None:
+        template, most = entry.template, None
+        if template is None and len(simulation.additions) == 1:
+            template, most = simulation.additions[0]
+        if template is None or entry.cause is None:
             continue
-        on = _on_template(simulation, entry)
-        for change in _changes(simulation, entry.example, on, entry.cause):
-            whole = "the workload" if len(entry.pods) > 1 else "the pod"
+        proposed = _in_place(simulation, entry, template) if entry.template is None else _on_empty(simulation, entry, entry.cause)
+        for change in proposed:
+            gang = _gang_with(simulation, entry.example)
+            whole = "the gang" if gang is not None else "the workload" if len(entry.pods) > 1 else "the pod"
             made = for_all(simulation.base, simulation.pods, entry.example, change, whole)
-            if any(other.template is entry.template and not _touches(simulation.base, made, other.example) for other in refused):
+            if any(other.template is template and not _touches(simulation.base, made, other.example) for other in refused):
                 continue
             edited = simulation.base.with_edits(*made.all_edits)
             pods = tuple(edited.current(pod) or pod for pod in simulation.pods)
-            counts = node_counts(edited, pods, entry.template)
+            counts = node_counts(edited, pods, template, MOST_NODES if most is None else most)
             if counts.scheduler is not None:  # also where no new node is needed then
-                yield Option(entry.template, None, counts, made)
+                yield Option(template, None, counts, made)
 
 
 def _touches(view: ClusterView, change: Change, pod: Pod) -> bool:
@@ -203,24 +243,48 @@ def _touches(view: ClusterView, change: Change, pod: Pod) -> bool:
     return any(edit.object.ref in own or not isinstance(edit.object, Pod | ResourceClaim) for edit in change.all_edits)
 
 
-def _on_template(simulation: Simulation, entry: Refused) -> OnNewNode:
+def _on_empty(simulation: Simulation, entry: Refused, cause: Cause) -> list[Change]:
+    """What may make an empty new node take the pod."""
     outcome = next(found for found in simulation.outcomes if found.pod.key == entry.example.key)
-    return next(on for on in outcome.on_new_nodes if on.template is entry.template)
+    on = next(on for on in outcome.on_new_nodes if on.template is entry.template)
+    return _changes(simulation.new.view, entry.example, on.placement, [on.node.node], cause)
 
 
-def _changes(simulation: Simulation, pod: Pod, on: OnNewNode, cause: Cause) -> list[Change]:
-    """What may make an empty new node take the pod, smallest first: of what the pod asks, not of the node."""
-    view, placement = simulation.new.view, on.placement
+def _in_place(simulation: Simulation, entry: Refused, template: NodeTemplate) -> list[Change]:
+    """What may let more of these pods onto the new nodes: what they ask, by what is left of such a node; and as much less as so many ask of
+    one that take one to themselves."""
+    end, waiting = _left(simulation, entry.pods)
+    nodes = tuple(node for number, own in enumerate(simulation.new.templates) if own is template for node in simulation.new.of(number))
+    if waiting is None or not nodes:
+        return []
+    placement = place(end, waiting, nodes)
+    cause = find_cause(end, placement)
+    if cause is None:
+        return []
+    found = _changes(end, waiting, placement, nodes, cause)
+    problem = placement.devices.problem
+    if problem is not None and cause.open_nodes and placement.devices.extended is None and not placement.pod_wide:
+        around = around_of(Subject(end, waiting, problem.claims, problem, nodes), problem, cause)
+        if around is not None and end.current(around.claim) is not None:
+            count, start = around.request.count, len(simulation.starting) or entry.fit or 0
+            amounts = {count - 1, count * start // len(simulation.pods), count // 2, 1}
+            less = [change for amount in sorted(amounts, reverse=True) for change in fewer(around, amount)]
+            found = [*(change for change in less if _asks_less(change)), *found]
+    unlike = {change.text: change for change in found}
+    return list(unlike.values())[: FEW_CHANGES if len(simulation.pods) <= MANY_PODS else 1]
+
+
+def _changes(view: ClusterView, pod: Pod, placement: Placement, nodes: Sequence[Node], cause: Cause) -> list[Change]:
+    """What may make one of the nodes take the pod, smallest first: of what the pod asks, not of the nodes."""
     if not has_remedies(cause) or placement.pod_wide:
         return []
-    node: Node = on.node.node
     if cause.open_nodes == 0:
-        proposed: Iterable[Change] = pod_changes.plain_changes(view, pod, cause.finding, [node])
+        proposed: Iterable[Change] = pod_changes.plain_changes(view, pod, cause.finding, list(nodes))
     elif placement.devices.problem is None or placement.devices.extended is not None:
         return []
     else:
         problem = placement.devices.problem
-        proposed, _ = propose(Subject(view, pod, problem.claims, problem, (node,)), problem, cause)
+        proposed, _ = propose(Subject(view, pod, problem.claims, problem, tuple(nodes)), problem, cause)
     fit = [change for change in proposed if _asks_less(change)]
     return fit[:MOST_CHANGES]
 

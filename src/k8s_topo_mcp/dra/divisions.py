@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import is_not
 
 from .inventory import PoolKey
 from .node_classes import NodeClasses
@@ -60,29 +62,24 @@ def divided(prepared: Prepared, chains: Sequence[SelectorChain], nodes: Sequence
     """The nodes by what the problem reads of them, with these selectors."""
     problem = prepared.problem
     classes = NodeClasses(problem, chains, prepared.environment)
-    if problem.in_use.shared:
-        return _follow(classes, prepared, nodes, _NOTHING)
-    kept: list[Division] = classes.divisions.setdefault(not problem.in_use.by_pool, [])
     names = [node.name for node in nodes]
+    if problem.in_use.shared:
+        return _follow(classes, prepared, nodes, names, _NOTHING)
+    kept: list[Division] = classes.divisions.setdefault(not problem.in_use.by_pool, [])
     known = tuple(kept)
     before = next((entry for entry in known if entry.names == names), known[0] if known else _NOTHING)
-    found = _follow(classes, prepared, nodes, before)
+    found = _follow(classes, prepared, nodes, names, before)
     kept[:] = [found, *(entry for entry in known if entry is not before or entry.names != names)][: KEPT_DIVISIONS // 2]
     return found
 
 
-def _follow(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetNode], before: Division) -> Division:
-    names = [node.name for node in nodes]
+def _follow(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetNode], names: Sequence[str], before: Division) -> Division:
     aligned = names == before.names
     then_nodes, then_seen, then_keys, loose = _aligned(before, names)
     in_use = prepared.problem.in_use
     seen: list[object] = list(map(prepared.pools.get, names))
     again = set(_of_pools(prepared, _differing(before.held, in_use.by_pool)))
-    others = [
-        place
-        for place, (node, then, here, there) in enumerate(zip(nodes, then_nodes, seen, then_seen, strict=True))
-        if node is not then or here is not there
-    ]
+    others = list(compress(range(len(names)), map(bool.__or__, map(is_not, nodes, then_nodes), map(is_not, seen, then_seen))))
     if again or loose:
         others = sorted({*others, *loose, *(place for place, name in enumerate(names) if name in again)})
     keys = list(then_keys)

@@ -49,14 +49,11 @@ class Write:
     fields: tuple[str, ...]
 
 
-PROPOSED = "inline-"
-"""How the uid begins of an object that a question made, and no API server."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Metadata:
     """metav1.ObjectMeta, without what no tool reads (last-applied annotations). `writes` is read of the kinds that have no other sign of
-    when they were changed (classes, quotas, slices, nodes, …), and only where a dump or a list has managed fields."""
+    when they were changed (classes, quotas, slices, nodes, …), and only where a dump or a list has managed fields. `proposed`: a question
+    made the object, no API server has it; nothing that is read says so of itself."""
 
     name: str
     namespace: str = ""
@@ -70,6 +67,7 @@ class Metadata:
     owners: tuple[OwnerReference, ...] = ()
     finalizers: tuple[str, ...] = ()
     writes: tuple[Write, ...] = ()
+    proposed: bool = False
 
     @property
     def controller(self) -> OwnerReference | None:

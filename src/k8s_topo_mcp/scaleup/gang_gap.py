@@ -17,7 +17,7 @@ from ..scheduling.kinds_of_pods import Kinds
 from ..view import ClusterView
 from .left_over import LeftOver, left_over
 from .new_nodes import with_nodes
-from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts
+from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts, nodes_for_the_rest
 from .queue import Entry
 from .replay import play_all, ways_for
 from .template import NodeTemplate
@@ -78,15 +78,21 @@ def gang_gap(view: ClusterView, gang: Gang, template: NodeTemplate, limit: int |
 
 
 def _added(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, limit: int) -> int:
-    """How many nodes are made for these pods: as long as one more takes one more of them."""
+    """How many nodes are made for these pods: as long as one more takes one more of them. For pods that are all alike as many at once as
+    would do if each took as many as the fullest did: there each takes as many as any other."""
     pods = tuple(view.current(pod) or pod for pod in pods)
     alone = tuple(Entry((pod,)) for pod in pods)
     kinds = Kinds.of(view, pods)
-    count = placed = 0
+    each_alike = len(set(kinds.signatures.values())) == 1 and not kinds.looking
+    count, placed, step = 0, 0, 1
     while count < limit and placed < len(pods):
-        new = with_nodes(view, ((template, count + 1),))
+        step = min(step, limit - count)
+        new = with_nodes(view, ((template, count + step),))
         play = play_all(new.view, alone, kinds, looks_with(new, view, pods, kinds), new.origins, 1).first
-        if len(play.placed) <= placed:
+        if len(play.placed) >= placed + step:
+            count, placed, step = count + step, len(play.placed), nodes_for_the_rest(play, new) if each_alike else 1
+        elif step > 1:
+            step = 1
+        else:
             break
-        count, placed = count + 1, len(play.placed)
     return count

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from ..findings import Finding, finding
 from ..objects import KueueWorkload, Pod
 from ..objects.kueue import QUEUE_LABEL
-from ..objects.meta import PROPOSED
 from ..queueing.admission import KUEUE, closed_queue, refusal, workload_of_pod
 from ..view import ClusterView
+from ..view.indices import to_come
 from .obstacle import Obstacle
 from .passing_over import Passed, concerning
 from .provisioning_requests import of_workload, unmet
@@ -58,8 +58,7 @@ def _queued(view: ClusterView, pod: Pod) -> Passed | None:
 def _waiting_workload(view: ClusterView, pod: Pod) -> KueueWorkload | None:
     """The pod's Workload, where it keeps the pod: a gate of Kueue on it, or a pod that doesn't exist yet."""
     gated = any(gate.startswith(KUEUE) for gate in pod.scheduling_gates)
-    to_come = view.current(pod) is not pod or pod.metadata.uid.startswith(PROPOSED)
-    return workload_of_pod(view, pod) if gated or to_come else None
+    return workload_of_pod(view, pod) if gated or to_come(view, pod) else None
 
 
 def _waiting_request(view: ClusterView, pod: Pod, settings: Settings | None) -> Passed | None:

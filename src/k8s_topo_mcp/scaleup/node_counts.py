@@ -138,7 +138,7 @@ def node_counts(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, 
             return NodeCounts(template, least, exact, count, *ways, fewest, tried, new=new, play=plays.worst)
         if plays.worst.unknown or count == counting.most:
             break
-        step = 1 if count - least < STEP_BY_STEP else _nodes_for_the_rest(plays.worst, new)
+        step = 1 if count - least < STEP_BY_STEP else nodes_for_the_rest(plays.worst, new)
         fewest = fewest and step == 1
         count = min(count + step, counting.most)
     unknown = plays.worst.unknown if plays is not None else ""
@@ -167,7 +167,7 @@ def _least(counting: Counting) -> tuple[int, bool]:
     return low, answers.get(low) == "yes"
 
 
-def _nodes_for_the_rest(play: Play, new: NewNodes) -> int:
+def nodes_for_the_rest(play: Play, new: NewNodes) -> int:
     """So many nodes more the pods that were left would fill like the fullest of these."""
     fullest = max(Counter(node for _, node in play.placed if node in new.origins).values(), default=1)
     return max(1, len(play.left) // fullest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,7 +13,6 @@ from ..scheduling.placement import NodePlacement, Placement, place
 from ..scheduling.pod_signature import signature
 from ..view import ClusterView
 from .new_nodes import with_nodes
-from .queue import Entry
 from .template import NodeTemplate
 from .unpredictable import host_names, labels_read, relaxed
 
@@ -108,16 +107,3 @@ def doubtful_on(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate) 
         if known[own].verdict == "unknown":
             found.append((pod, known[own].why))
     return tuple(found)
-
-
-def undecided(entries: Sequence[Entry], on_new: Mapping[int, Sequence[OnNewNode]], fits_there: Callable[[Pod], bool]) -> Mapping[int, str]:
-    """Why it isn't known whether a pod fits anywhere, by the pod's id: it fits nowhere for certain, while one of these empty new nodes may
-    take it. All members of a group are undecided, if one is."""
-    found: dict[int, str] = {}
-    for entry in entries:
-        for pod in entry.pods:
-            on = on_new[id(pod)]
-            why = next((own.why for own in on if own.verdict == "unknown"), "")
-            if why and not any(own.verdict == "fits" for own in on) and not fits_there(pod):
-                found.update(dict.fromkeys((id(own) for own in entry.pods), why))
-    return found

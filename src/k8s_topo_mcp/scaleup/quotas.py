@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from ..findings import finding
 from ..objects import ClaimSpec, Container, LimitRange, Pod, Quantity, ResourceClaimTemplate, ResourceQuota
 from ..objects.container import add_resources, aggregate, is_pod_level_resource
-from ..objects.meta import PROPOSED
 from ..view import ClusterView
+from ..view.indices import to_come
 from .obstacle import Obstacle
 
 ONE = Quantity(1)
@@ -44,7 +44,7 @@ def quotas(view: ClusterView, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
     unstated: dict[ResourceQuota, _Refusal] = {}
     used: dict[ResourceQuota, dict[str, Quantity]] = {}
     for pod in pods:
-        if view.current(pod) is not None and not pod.metadata.uid.startswith(PROPOSED):
+        if not to_come(view, pod):
             continue
         own = [entry for entry in view.all(ResourceQuota) if entry.namespace == pod.namespace and not entry.scopes]
         if not own:

@@ -5,8 +5,8 @@ A what-if is a view with the nodes, their devices and their daemons added, judge
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from typing import Literal
 
 from ..findings import Finding
@@ -14,12 +14,12 @@ from ..objects import Node, Pod
 from ..scheduling.gang_scheduling import Gang
 from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import Placement
-from ..scheduling.placing import Known
 from ..view import ClusterView
+from .doubts import Doubts, doubts_of, hopeful_plays, refused_there
 from .left_over import LeftOver, classes_asked, left_over
 from .new_nodes import NewNodes, with_nodes
 from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts
-from .on_new_nodes import OnNewNode, on_new_node, undecided
+from .on_new_nodes import OnNewNode, on_new_node
 from .queue import Entry, queue_of
 from .replay import Play, Plays, play_all, ways_for
 from .template import NodeTemplate
@@ -121,20 +121,16 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
     before = play_all(view, entries, kinds, looks, {}, max(1, ways // 4) if additions else ways)
     new = with_nodes(view, additions)
     on_new = _on_new_nodes(new, pods, kinds)
-    unsure = undecided(entries, on_new, lambda pod: bool(looks[kinds.signatures[id(pod)]].fitting))
-    after = before
+    asking = {id(pod) for pod in pods if looks[kinds.signatures[id(pod)]].devices.problem is not None}
+    doubts = doubts_of(entries, new, on_new, lambda pod: looks[kinds.signatures[id(pod)]])
+    known, after = looks, before
     if additions:
-        decided = [pod for pod in pods if id(pod) not in unsure]
-        known = _without_unknown(looks_with(new, view, decided, kinds), on_new, kinds, decided, new)
-        after = play_all(new.view, [entry for entry in entries if id(entry.pods[0]) not in unsure], kinds, known, new.origins, ways)
+        known = refused_there(looks_with(new, view, pods, kinds), pods, kinds, new, doubts)
+        after = play_all(new.view, entries, kinds, known, new.origins, ways)
+    hopeful = hopeful_plays(new, entries, kinds, known, doubts, max(1, ways // 4))
     gangs = tuple(_gang(entry, entry.gang, before.worst, after.worst) for entry in entries if entry.gang is not None)
-    told = {gang.gang.name: gang for gang in gangs}
-    outcomes = tuple(
-        _outcome(pod, entry, before.worst, after.worst, new, on_new[id(pod)], unsure.get(id(pod), ""), told)
-        for entry in entries
-        for pod in entry.pods
-    )
-    outcomes = tuple(_with_its_group(outcome, entries, outcomes) for outcome in outcomes)
+    judge = _Judge(entries, new, before.worst, after.worst, hopeful, doubts, on_new, asking)
+    outcomes = tuple(outcome for entry in entries for outcome in judge.entry(entry))
     places = {id(pod): number for number, pod in enumerate(pods)}
     outcomes = tuple(sorted(outcomes, key=lambda outcome: places[id(outcome.pod)]))
     end = new.view.with_edits(*after.worst.edits)
@@ -168,18 +164,6 @@ def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int,
     return found
 
 
-def _without_unknown(known: Known, on_new: dict[int, tuple[OnNewNode, ...]], kinds: Kinds, pods: Sequence[Pod], new: NewNodes) -> Known:
-    """A node that isn't known to take a pod isn't given to it."""
-    found = dict(known)
-    for pod in pods:
-        doubtful = {number for number, entry in enumerate(on_new[id(pod)]) if entry.verdict == "unknown"}
-        if doubtful:
-            placement = known[kinds.signatures[id(pod)]]
-            nodes = {name: entry for name, entry in placement.nodes.items() if new.origins.get(name) not in doubtful}
-            found[kinds.signatures[id(pod)]] = replace(placement, nodes=nodes)
-    return found
-
-
 def _gang(entry: Entry, gang: Gang, before: Play, after: Play) -> GangOutcome:
     def placed(play: Play) -> int:
         keys = {pod.key for pod, _ in play.placed}
@@ -190,46 +174,96 @@ def _gang(entry: Entry, gang: Gang, before: Play, after: Play) -> GangOutcome:
     return GangOutcome(gang, entry.pods, placed(before), then, fit)
 
 
-def _outcome(
-    pod: Pod,
-    entry: Entry,
-    before: Play,
-    after: Play,
-    new: NewNodes,
-    on_new: tuple[OnNewNode, ...],
-    unsure: str,
-    gangs: dict[str, GangOutcome],
-) -> PodOutcome:
-    nodes = {other.key: node for other, node in after.placed}
-    node = nodes.get(pod.key, "")
-    if node:
-        earlier = any(other.key == pod.key for other, _ in before.placed)
-        return PodOutcome(pod, "starts now" if earlier else "starts", node, node in new.origins, on_new)
-    if entry.held is not None:
-        return PodOutcome(pod, "held", on_new_nodes=on_new, held=entry.held)
-    last = next((placement for other, placement in (*after.left, *before.left) if other.key == pod.key), None)
-    if unsure or after.unknown:
-        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=unsure or after.unknown)
-    not_modelled = last.unknown if last is not None and not last.fitting else ""
-    if not_modelled:
-        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=not_modelled)
-    takes = any(on.verdict == "fits" for on in on_new)
-    doubt = next((on.why for on in on_new if on.verdict == "unknown"), "")
-    if doubt:
-        return PodOutcome(pod, "unknown", on_new_nodes=on_new, last=last, why=doubt)
-    if entry.gang is not None and not gangs[entry.gang.name].starts and (takes or (last is not None and last.fitting)):
-        return PodOutcome(pod, "waits for its group", on_new_nodes=on_new, last=last)
-    return PodOutcome(pod, "no room" if takes else "refused", on_new_nodes=on_new, last=last)
+class _Judge:
+    """What became of each pod: `before` and `after` are the queue without and with the new nodes, where what isn't known is refused, and
+    `hopeful` with them where it isn't, in some cases. `asking`: ids of pods to which devices are to be given."""
 
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        new: NewNodes,
+        before: Play,
+        after: Play,
+        hopeful: Sequence[Play],
+        doubts: Doubts,
+        on_new: Mapping[int, tuple[OnNewNode, ...]],
+        asking: Set[int],
+    ) -> None:
+        self._entries = entries
+        self._new = new
+        self._doubts = doubts
+        self._on_new = on_new
+        self._asking = asking
+        self._earlier = {pod.key for pod, _ in before.placed}
+        self._nodes = {pod.key: node for pod, node in after.placed}
+        placed = [{pod.key for pod, _ in play.placed} for play in (after, *hopeful)]
+        self._ever, self._always = placed[0].union(*placed), placed[0].intersection(*placed)
+        self._last = {pod.key: placement for play in (before, after) for pod, placement in play.left if placement is not None}
+        self._ended = next((play.unknown for play in (after, *hopeful) if play.unknown), "")
 
-def _with_its_group(outcome: PodOutcome, entries: Sequence[Entry], outcomes: Sequence[PodOutcome]) -> PodOutcome:
-    """Of a member without a node nothing is known for certain while that isn't known of another one."""
-    entry = next(entry for entry in entries if any(pod is outcome.pod for pod in entry.pods))
-    if entry.gang is None or outcome.verdict in ("starts now", "starts", "held", "unknown"):
-        return outcome
-    own = {id(pod) for pod in entry.pods}
-    doubtful = next((other for other in outcomes if id(other.pod) in own and other.verdict == "unknown"), None)
-    return outcome if doubtful is None else replace(outcome, verdict="unknown", why=doubtful.why)
+    def entry(self, entry: Entry) -> Iterator[PodOutcome]:
+        """The outcomes of its pods."""
+        waits = entry.gang is not None and not any(pod.key in self._nodes for pod in entry.pods)
+        for pod in entry.pods:
+            on, last = self._on_new[id(pod)], self._last.get(pod.key)
+            node = self._nodes.get(pod.key, "")
+            why = self._why(pod, entry, last)
+            if node and not why:
+                now = pod.key in self._earlier
+                yield PodOutcome(pod, "starts now" if now else "starts", node, node in self._new.origins, on)
+            elif why:
+                yield PodOutcome(pod, "unknown", on_new_nodes=on, last=last, why=why)
+            elif entry.held is not None:
+                yield PodOutcome(pod, "held", on_new_nodes=on, held=entry.held)
+            else:
+                takes = any(own.verdict != "refused" for own in on)
+                fits = takes or (last is not None and bool(last.fitting))
+                refused: Verdict = "waits for its group" if waits and fits else "no room" if takes else "refused"
+                yield PodOutcome(pod, refused, on_new_nodes=on, last=last)
+
+    def _why(self, pod: Pod, entry: Entry, last: Placement | None) -> str:
+        """Why it isn't known whether the pod starts, "" where it is."""
+        if pod.key in self._always:
+            return self._doubts.before(pod, self._nodes[pod.key], self._entries) if id(pod) in self._asking else ""
+        if pod.key in self._ever:
+            return self._own(pod) or self._by_others(pod, entry)
+        if entry.held is not None:
+            return self._own(pod)
+        if self._ended:
+            return self._own(pod) or self._ended
+        if id(pod) in self._doubts.undecided:
+            return "" if self._never(entry) else self._own(pod)
+        if last is not None and not last.fitting and last.unknown:
+            return last.unknown
+        doubtful = any(id(mate) in self._doubts.undecided for mate in entry.pods)
+        if doubtful and self._takes(pod) and not self._never(entry):
+            return self._by_others(pod, entry)
+        return ""
+
+    def _own(self, pod: Pod) -> str:
+        return self._doubts.whys.get(id(pod), "") if id(pod) in self._doubts.undecided else ""
+
+    def _by_others(self, pod: Pod, entry: Entry) -> str:
+        """Of which pod it isn't known, where that decides over this one: of itself, of its group, else in the queue."""
+        whys = self._doubts.whys
+        if id(pod) in whys:
+            return whys[id(pod)]
+        mate = next((own for own in entry.pods if id(own) in whys), None)
+        other = mate if mate is not None else self._doubts.elsewhere(entry, self._entries)
+        return f"depends on where {other.full_name} goes: {whys[id(other)]}" if other is not None else ""
+
+    def _takes(self, pod: Pod) -> bool:
+        """Whether some node takes the pod, or may."""
+        last = self._last.get(pod.key)
+        return any(own.verdict != "refused" for own in self._on_new[id(pod)]) or (last is not None and bool(last.fitting))
+
+    def _never(self, entry: Entry) -> bool:
+        """Of a group that starts in no case: whether it doesn't start whatever comes of those of its members of which it isn't known. The
+        others are too few, or also all together don't fit, and nobody else decides over their room."""
+        if entry.gang is None or any(pod.key in self._ever for pod in entry.pods):
+            return False
+        perhaps = sum(self._takes(pod) for pod in entry.pods)
+        return len(entry.gang.bound) + perhaps < entry.gang.min_count or self._doubts.elsewhere(entry, self._entries) is None
 
 
 MANY_NODES = 100

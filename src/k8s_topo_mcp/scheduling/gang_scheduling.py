@@ -56,7 +56,14 @@ class Gang:
 
 
 def gang_of(view: ClusterView, pod: Pod) -> Gang | Finding | None:
-    """The group that the pod starts with; what keeps it from having one; or None: it starts alone."""
+    """The group that the pod starts with; what keeps it from having one; or None: it starts alone. Worked out once for all members."""
+    if pod.scheduling_group is None and pod.workload_reference is None:
+        return None
+    key = "gang of", pod.namespace, pod.scheduling_group, pod.workload_reference
+    return view.memo(key, lambda: _of_pod_group(view, pod))
+
+
+def _of_pod_group(view: ClusterView, pod: Pod) -> Gang | Finding | None:
     if view.release.minor < 36:
         return _of_workload(view, pod)
     name = pod.scheduling_group

@@ -37,6 +37,8 @@ from k8s_topo_mcp.view.indices import claims_of, nearest_names
 
 FEW, MANY = 4, 24
 """Nodes shown: short, full."""
+UNNAMED = "(no name)"
+"""What an object of a manifest is called that says no name."""
 
 
 class Input(Arguments):
@@ -184,8 +186,12 @@ def _proposal(view: ClusterView, question: Input, nodes: Sequence[Node], proposa
     output = _output(view, question, replace(result, subject=proposal.subject), inline=True, extra=proposal.notes)
     output = output.model_copy(update={"wanted_copies": proposal.replicas if proposal.replicas and proposal.replicas > 1 else None})
     made = [] if proposal.pod is None else [proposal.pod] * min(max(1, proposal.replicas or 1), MOST_PODS)
-    update = {"patch": _patch(output, documents, proposal.claims), "quota": quota_rows.quota_rows(proposal.view, made)}
-    return output.model_copy(update=update)
+    subject = proposal.subject
+    own = (subject.kind, subject.namespace, subject.name)
+    unnamed = any((ref.kind, ref.namespace, ref.name) == own for ref in (entry.object.ref for entry in documents if not entry.named))
+    shown = Subject(kind=output.subject.kind, name=UNNAMED) if unnamed else output.subject
+    quota = quota_rows.quota_rows(proposal.view, made)
+    return output.model_copy(update={"patch": _patch(output, documents, proposal.claims), "subject": shown, "quota": quota})
 
 
 def _patch(output: Output, documents: Sequence[Document], claims: Sequence[ResourceClaim]) -> str | None:
@@ -284,8 +290,7 @@ def text(output: Output) -> str:
     subject = output.subject
     where = f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
     if output.inline:
-        name = "(no name)" if subject.name.startswith("inline-") else where
-        block.row("asked", f"inline {subject.kind} {name}, not created · {' · '.join(output.asks) or 'no devices'}")
+        block.row("asked", f"inline {subject.kind} {where}, not created · {' · '.join(output.asks) or 'no devices'}")
     else:
         block.row("asked", f"{subject.kind} {where} · {' · '.join(output.asks) or 'no devices'}")
     block.row("quota", *quota_rows.lines(output.quota))

@@ -158,7 +158,7 @@ def _because(output: Output) -> str:
     entry = next((entry for entry in output.not_starting if entry.blocker is not None), None)
     if entry is None or entry.blocker is None:
         return ""
-    where = f"A {entry.on} doesn't take it" if entry.on else _at_once(entry, output) or "The others don't fit"
+    where = f"A {entry.on} doesn't take it" if entry.on else _at_once(entry, output) or _left(entry, output)
     placed = output.asked.assigned and entry.blocker.code == "NODE_AFFINITY_MISMATCH"
     kueue = " That place is Kueue's assignment, which no new node is part of." if placed else ""
     return f" {where}: it wants {entry.blocker.expected}; {entry.blocker.actual}.{kueue}"
@@ -167,6 +167,13 @@ def _because(output: Output) -> str:
 def _at_once(entry: NotStarting, output: Output) -> str:
     """How many members of a group find a place at once."""
     return f"{entry.fit} of {output.asked.pods} fit at once, the next doesn't" if entry.fit else ""
+
+
+def _left(entry: NotStarting, output: Output) -> str:
+    """Whom the reason is about, where these aren't refused by one kind of node."""
+    if entry.blocker is not None and entry.blocker.code.startswith("GANG_"):
+        return "The group doesn't start"
+    return "The others don't fit" if output.start else "They don't fit" if output.asked.pods > 1 else "It doesn't fit"
 
 
 def _fewest(output: Output) -> str:
@@ -248,7 +255,7 @@ def _refusal(block: Block, entry: NotStarting, output: Output) -> None:
     if blocker is None:
         block.row("lacks", f"{who}: {entry.why}")
         return
-    where = f"on a new {entry.on}" if entry.on else "after the others" if (output.start or 0) or entry.fit else "on the nodes there are"
+    where = f"on a new {entry.on}" if entry.on else _without_room(entry, output)
     if entry.held:
         where = "before scheduling"
     elif entry.fit:
@@ -256,6 +263,13 @@ def _refusal(block: Block, entry: NotStarting, output: Output) -> None:
     about = " ".join(part for part in (blocker.code, f" {blocker.object}" if blocker.object else "", blocker.field or "") if part)
     block.row("blocker", f"{about} · {who}, {where}", *([blocker.source] if blocker.source else []))
     blocker_facts(block, blocker)
+
+
+def _without_room(entry: NotStarting, output: Output) -> str:
+    """When it is that a pod which no kind of node refuses by itself has no place."""
+    if (output.start or 0) or entry.fit:
+        return "after the others"
+    return "also with the new nodes" if output.added else "on the nodes there are"
 
 
 def _option(entry: WouldDo, several: bool = True) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from k8s_topo_mcp.diagnosis.proposed_pods import propose_pods
 from k8s_topo_mcp.diagnosis.report import Cause
 from k8s_topo_mcp.diagnosis.scaling import Refused, Scaling, scaling
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError, plain, yaml_items
+from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.objects import DecodeError, Json, ObjectRef, Pod
 from k8s_topo_mcp.queueing.topology_assignment import Assigned, in_domains
 from k8s_topo_mcp.rendering import clean, plural
@@ -20,9 +21,10 @@ from k8s_topo_mcp.scaleup import shapes
 from k8s_topo_mcp.scaleup.audit import wishes
 from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node_groups, shape_group
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
+from k8s_topo_mcp.scaleup.queue import queue_of
 from k8s_topo_mcp.scaleup.survey import survey
 from k8s_topo_mcp.scaleup.template import HOSTNAME, OLDER, NodeTemplate
-from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, taking_part
+from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, pre_enqueue, taking_part
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools import blocker_parts, namespaces, paging, scaleup_rows, scaleup_text
 from k8s_topo_mcp.tools.claim_feasibility import asks, clean_lines
@@ -38,7 +40,8 @@ from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import claims_of, pending_pods
 
 MOST_PODS = 24
-"""Pods that one call places one after another, where none are named."""
+"""Pods that one call places one after another, where none are named; with a group that begins among them also the rest of it, and more
+only if the first in the queue is a larger group."""
 KINDS = 3
 """Kinds of pods whose requests are told."""
 GROUPS = 2
@@ -166,15 +169,39 @@ def _asked(view: ClusterView, question: Input) -> Question:
             continue
         if pod.node_name or pod.metadata.deleted is not None:
             continue
-        before = held_before(view, pod)
+        before = held_before(view, pod) or _held_with_its_group(view, pod)
         if before is None:
             waiting.append(pod)
         else:
             held[before.code] += 1
-    most = MOST_PODS if question.add else len(waiting)
-    notes = [f"{len(waiting):,} pods wait; the first {most} are judged: name others by pods"] if len(waiting) > most else []
-    of = len(waiting) if len(waiting) > most else None
-    return Question(view, tuple(waiting[:most]), None, _one_gang(view, waiting), _most_common(held), (), tuple(notes), of)
+    judged, notes = _first_of_the_queue(view, waiting) if question.add else (tuple(waiting), ())
+    of = len(waiting) if len(waiting) > len(judged) else None
+    return Question(view, judged, None, _one_gang(view, judged), _most_common(held), (), notes, of)
+
+
+def _held_with_its_group(view: ClusterView, pod: Pod) -> Finding | None:
+    """What holds back another member, and with it the group."""
+    gang = gang_of(view, pod)
+    found = pre_enqueue(view, gang) if isinstance(gang, Gang) else None
+    return found if found is not None and found.code == "GANG_MEMBER_HELD" else None
+
+
+def _first_of_the_queue(view: ClusterView, waiting: Sequence[Pod]) -> tuple[tuple[Pod, ...], tuple[str, ...]]:
+    """So many of these pods as one call judges, those that come up first, and a note on the others. A group is judged whole or not."""
+    if len(waiting) <= MOST_PODS:
+        return tuple(waiting), ()
+    judged: list[Pod] = []
+    after = ""
+    for entry in queue_of(view, waiting):
+        room = MOST_PODS - len(judged)
+        if judged and (room <= 0 or len(entry.pods) > MOST_PODS):
+            if room > 0 and entry.gang is not None:
+                after = f"; {entry.gang.ref} with its {len(entry.pods):,} pods comes next and isn't cut"
+            break
+        judged += entry.pods
+    if len(judged) == len(waiting):
+        return tuple(judged), ()
+    return tuple(judged), (f"{len(waiting):,} pods wait; the first {len(judged)} are judged: name others by pods{after}",)
 
 
 def _most_common(codes: Counter[str]) -> tuple[str, ...]:
@@ -380,7 +407,7 @@ def _not_starting(entry: Refused) -> NotStarting:
         blocker=blocker_parts.blocker(cause) if cause is not None else None,
         held=True if entry.held is not None else None,
         fit=entry.fit or None,
-        why=(clean(entry.unknown, 200) or "when it comes up, nothing is left for it") if cause is None else None,
+        why=clean(entry.unknown, 200) if cause is None else None,
     )
 
 

@@ -15,16 +15,15 @@ FEW = 4
 """Tables are filled anew when more than one portion in so many is another."""
 
 NO_EDGES: dict[str, Facts] = {}
-"""Stands at every vertex without edges of one direction, to save a hundred thousand empty dicts; never filled."""
+"""Stands at every vertex without edges, to save tens of thousands of empty dicts; never filled."""
 
 
 @record()
 class Tables:
-    """All vertices, and their edges out and in, as networkx keeps them."""
+    """All vertices, and the edges that start at them, as networkx keeps them."""
 
     vertices: dict[str, Facts]
     out: Edges
-    into: Edges
 
 
 class Composition:
@@ -74,14 +73,11 @@ def _filled(portions: Collection[Portion]) -> tuple[Tables, bool]:
         count += len(portion.own)
     vertices.update(shared)
     out: Edges = dict.fromkeys(vertices, NO_EDGES)
-    into: Edges = out.copy()  # takes a fraction of filling another one
     made: set[int] = set()
     for portion in portions:
         out.update(portion.out)
-        into.update(portion.into)
         _merge(out, portion.shared_out, made)
-        _merge(into, portion.shared_into, made)
-    return Tables(vertices, out, into), len(vertices) == count + len(shared)
+    return Tables(vertices, out), len(vertices) == count + len(shared)
 
 
 def _all_shared(portion: Portion) -> Portion:
@@ -89,7 +85,6 @@ def _all_shared(portion: Portion) -> Portion:
     found = Portion()
     found.shared = {**portion.own, **portion.shared}
     found.shared_out = {**portion.out, **portion.shared_out}
-    found.shared_into = {**portion.into, **portion.shared_into}
     return found
 
 
@@ -112,21 +107,19 @@ def _patched(tables: Tables, gone: Sequence[Portion], come: Sequence[Portion], n
     )
     if taken or sum(len(portion.own) for portion in come) != len(own_after) or any(sharers.get(vertex) for vertex in own_after):
         return None
-    vertices, out, into = tables.vertices.copy(), tables.out.copy(), tables.into.copy()
+    vertices, out = tables.vertices.copy(), tables.out.copy()
     for vertex in (own_before | touched) - own_after:
         if not sharers.get(vertex):
-            del vertices[vertex], out[vertex], into[vertex]
+            del vertices[vertex], out[vertex]
     for portion in come:
         vertices.update(portion.own)
-        for table, edges in ((out, portion.out), (into, portion.into)):
-            table.update(dict.fromkeys(portion.own, NO_EDGES))
-            table.update(edges)
+        out.update(dict.fromkeys(portion.own, NO_EDGES))
+        out.update(portion.out)
     for vertex, having in sharers.items():
         if having:
             vertices[vertex] = having[-1].shared[vertex]
             out[vertex] = _merged([portion.shared_out.get(vertex, NO_EDGES) for portion in having])
-            into[vertex] = _merged([portion.shared_into.get(vertex, NO_EDGES) for portion in having])
-    return Tables(vertices, out, into)
+    return Tables(vertices, out)
 
 
 def _merged(edges: Sequence[dict[str, Facts]]) -> dict[str, Facts]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
+from typing import TypeVar
 
 from k8s_topo_mcp.objects.record import record
 
+from .columns import Columns
 from .joins import Kind
-from .placed import PlacedDevice, State, Tally, total
-from .spots import Spot
+from .placed import State, Tally, total
+from .spots import Seating, Spot
 
 MAX_COUNTS = 1024
 """So many patterns of states are remembered of one frame."""
@@ -65,6 +67,14 @@ class Counts:
     accelerators: Tally
 
 
+@record()
+class Looks:
+    """The different looks of some devices (spot and state), and which of them each device has."""
+
+    different: tuple[tuple[Spot, State], ...]
+    of: Sequence[int]
+
+
 class Frame:
     """One frame. `places` are the node itself and what is in it, `names` and `vertices` these as they stand in the graph, `links` what
     hangs on what where that is simple; `linked`: it has several accelerators, `nics`: it has NICs."""
@@ -73,13 +83,14 @@ class Frame:
         self._spots = tuple(spots)
         self._parts = tuple(parts)
         self._counts: dict[tuple[State, ...], Counts] = {}
+        self._looks: dict[tuple[State, ...], Looks] = {}
         roles = [spot.kind.role for spot in spots]
         self.linked = roles.count("accelerator") > 1
         self.nics = "nic" in roles
         self.places = _places(spots)
         self.names = tuple([place.name for place in self.places])
         self.vertices = tuple([{"type": place.type} for place in self.places])
-        self.links = None if self.nics else _links(self.places)
+        self.links = _links(self.places)
         self.layouts: dict[Offered, Layout] = {}
 
     def layout(self, offered: Offered) -> Layout:
@@ -95,37 +106,53 @@ class Frame:
         rows.append(("plugin", offered))
         return Layout(tuple(rows), placed)
 
-    def counts(self, devices: Sequence[PlacedDevice]) -> Counts:
-        """The counts of the devices of a node that has this frame, in their order."""
-        states: tuple[State, ...] = tuple([device.state for device in devices])
-        found = self._counts.get(states)
-        if found is None:
-            if len(self._counts) >= MAX_COUNTS:
-                self._counts.clear()
-            found = self._counts[states] = _counted(devices)
-        return found
+    def counts(self, states: tuple[State, ...]) -> Counts:
+        """The counts of the devices of a node that has this frame, by their states."""
+        return _remembered(self._counts, states, lambda: _counted(self._spots, states))
+
+    def looks(self, states: tuple[State, ...]) -> Looks:
+        """What devices in these states are like."""
+        return _remembered(self._looks, states, lambda: _looks(self._spots, states))
 
 
-def _counted(devices: Sequence[PlacedDevice]) -> Counts:
+V = TypeVar("V")
+
+
+def _remembered(known: dict[tuple[State, ...], V], states: tuple[State, ...], make: Callable[[], V]) -> V:
+    found = known.get(states)
+    if found is None:
+        if len(known) >= MAX_COUNTS:
+            known.clear()
+        found = known[states] = make()
+    return found
+
+
+def _counted(spots: Sequence[Spot], all_states: Sequence[State]) -> Counts:
     """Counts by kind, in the order of the devices."""
-    groups: dict[Kind, list[PlacedDevice]] = {}
-    for device in devices:
-        groups.setdefault(device.kind, []).append(device)
+    groups: dict[Kind, list[tuple[Spot, State]]] = {}
+    for spot, state in zip(spots, all_states, strict=True):
+        groups.setdefault(spot.kind, []).append((spot, state))
     found: dict[Kind, Tally] = {}
     for each, members in groups.items():
         states: dict[State, int] = {}
         by_numa: dict[int, int] = {}
         by_root: dict[str, int] = {}
-        for device in members:
-            states[device.state] = states.get(device.state, 0) + 1
-            if device.state == "free":
-                if device.spot.numa is not None:
-                    by_numa[device.spot.numa] = by_numa.get(device.spot.numa, 0) + 1
-                root = device.spot.root
+        for spot, state in members:
+            states[state] = states.get(state, 0) + 1
+            if state == "free":
+                if spot.numa is not None:
+                    by_numa[spot.numa] = by_numa.get(spot.numa, 0) + 1
+                root = spot.root
                 if root is not None:
                     by_root[root] = by_root.get(root, 0) + 1
         found[each] = Tally(len(members), states, by_numa, by_root)
     return Counts(found, total(tally for kind, tally in found.items() if kind.is_accelerator))
+
+
+def _looks(spots: Sequence[Spot], states: Sequence[State]) -> Looks:
+    numbers: dict[tuple[Spot, State], int] = {}
+    pick = [numbers.setdefault(look, len(numbers)) for look in zip(spots, states, strict=True)]
+    return Looks(tuple(numbers), pick)
 
 
 def _places(spots: Sequence[Spot]) -> tuple[Place, ...]:
@@ -149,25 +176,24 @@ def _places(spots: Sequence[Spot]) -> tuple[Place, ...]:
     return tuple(found)
 
 
-def _links(places: Sequence[Place]) -> tuple[Link, ...] | None:
-    """The links of places of which each hangs on one other and has things of one kind on it; None where some don't."""
+def _links(places: Sequence[Place]) -> tuple[Link, ...]:
+    """What hangs on places: on each one first the places, then the devices."""
     found: list[Link] = []
-    hung: set[int] = set()
     for number, place in enumerate(places):
-        edges = [*place.below.values(), *([BY_SLICE] if place.devices else [])]
-        members = [*place.below, *(len(places) + device for device in place.devices)]
-        if any(edge != edges[0] for edge in edges) or not hung.isdisjoint(members):
-            return None
-        hung.update(members)
-        if members:
+        by_edge: list[tuple[dict[str, str], list[int]]] = []
+        for below, edge in (*place.below.items(), *((len(places) + device, BY_SLICE) for device in place.devices)):
+            if not by_edge or by_edge[-1][0] != edge:
+                by_edge.append((edge, []))
+            by_edge[-1][1].append(below)
+        for edge, members in by_edge:
             pick = itemgetter(*members) if len(members) > 1 else itemgetter(slice(members[0], members[0] + 1))
-            found.append(Link(number, pick, edges[0]))
+            found.append(Link(number, pick, edge))
     return tuple(found)
 
 
-def frame_of(devices: Sequence[PlacedDevice]) -> Frame:
+def frame_of(devices: Columns) -> Frame:
     """The frame of some devices of a node, made anew."""
-    return Frame([device.spot for device in devices], [len(device.parts) for device in devices])
+    return Frame(devices.spots, devices.parts)
 
 
 class Frames:
@@ -176,21 +202,31 @@ class Frames:
     def __init__(self) -> None:
         self._frames: dict[tuple[tuple[Spot, ...], tuple[int, ...]], Frame] = {}
         self._arranged: dict[tuple[tuple[Spot, ...], tuple[int, ...]], tuple[Frame, tuple[int, ...]]] = {}
+        self._seated: dict[tuple[Seating, ...], tuple[Frame, tuple[int, ...]]] = {}
         self._layouts: dict[tuple[tuple[object, ...], ...], Layout] = {}
 
-    def arranged(self, devices: Sequence[PlacedDevice]) -> tuple[Frame, Sequence[PlacedDevice]]:
+    def seated(self, devices: Columns, seatings: tuple[Seating, ...]) -> tuple[Frame, Columns]:
+        """As `arranged`, for devices of slices that are seated so."""
+        known = self._seated.get(seatings)
+        if known is None:
+            known = self._seated[seatings] = self._arrangement(tuple(devices.spots), (0,) * len(devices.spots))
+        frame, order = known
+        return frame, devices.in_order(order) if order else devices
+
+    def arranged(self, devices: Columns) -> tuple[Frame, Columns]:
         """The devices of a node by role and kind, within one kind in the order given (of the slices, which is the allocator's), and their
         frame."""
-        key = _key(devices)
-        known = self._arranged.get(key)
+        frame, order = self._arrangement(tuple(devices.spots), devices.parts)
+        return frame, devices.in_order(order) if order else devices
+
+    def _arrangement(self, spots: tuple[Spot, ...], parts: tuple[int, ...]) -> tuple[Frame, tuple[int, ...]]:
+        known = self._arranged.get((spots, parts))
         if known is None:
-            spots = key[0]
-            order = sorted(range(len(spots)), key=lambda number: spots[number].kind.order)
-            own = _key([devices[number] for number in order])
+            order = tuple(sorted(range(len(spots)), key=lambda number: spots[number].kind.order))
+            own = (tuple([spots[number] for number in order]), tuple([parts[number] for number in order]))
             frame = self._frames.setdefault(own, Frame(*own))
-            known = self._arranged[key] = (frame, () if own == key else tuple(order))
-        frame, order = known
-        return frame, [devices[number] for number in order] if order else devices
+            known = self._arranged[spots, parts] = (frame, () if order == tuple(range(len(spots))) else order)
+        return known
 
     def layout(self, frame: Frame, offered: Offered) -> Layout:
         """The layout of a node that also offers these resources of device plugins."""
@@ -205,7 +241,5 @@ class Frames:
         if len(self._arranged) > 4 * nodes:
             self._arranged.clear()
             self._frames.clear()
-
-
-def _key(devices: Sequence[PlacedDevice]) -> tuple[tuple[Spot, ...], tuple[int, ...]]:
-    return tuple([device.spot for device in devices]), tuple([len(device.parts) for device in devices])
+        if len(self._seated) > 4 * nodes:
+            self._seated.clear()

@@ -27,8 +27,9 @@ from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import pods_on
 
 from ..scaleup.group_labels import groups
+from .columns import Columns, plain_columns
 from .domains import Places, level_names, levels
-from .frames import Counts, Frames
+from .frames import Counts, Frame, Frames
 from .holdings import Held, Hold, Holders, held_in, others
 from .joins import kind
 from .nodes import Hardware, NodeHardware, Unbound
@@ -176,13 +177,8 @@ class _Survey:
             return known
         pools: tuple[PoolKey, ...] = tuple(dict.fromkeys([(entry.driver, entry.pool) for entry in slices]))
         held = {key: held_in(key, own) for key in pools if (own := self.holders.in_pool(key))}
-        devices: list[PlacedDevice] = []
-        seen: list[int] = []
-        for pool in self._pools(self.local, name) if slices else ():
-            devices.extend(placed_devices(pool, pool.slices, held.get((pool.driver, pool.name), {}), self.state_rules))
-            seen.extend([id(entry) for entry in pool.slices])
-        spare = _spare(held, devices)
-        devices.extend(more)
+        seen_by_it = self._pools(self.local, name) if slices else ()
+        frame, devices, spare = self._placed(seen_by_it, held, more)
         entry = self.entries[name] = _Entry(
             node=node,
             slices=slices,
@@ -190,11 +186,23 @@ class _Survey:
             offers=offers,
             pods=pods,
             alone=not more,
-            seen=tuple(seen),
+            seen=tuple([id(entry) for pool in seen_by_it for entry in pool.slices]),
             spare=spare,
-            found=self._node(name, node, slices, devices, offers),
+            found=self._node(name, node, slices, frame, devices, offers),
         )
         return entry
+
+    def _placed(
+        self, pools: Iterable[Pool], held: Mapping[PoolKey, Held], more: Sequence[PlacedDevice]
+    ) -> tuple[Frame, Columns, tuple[Hold, ...]]:
+        """The devices of a node in their order, `more` among them, and the holds in its pools on devices that it doesn't have."""
+        plain = None if more else plain_columns(pools, held, self.state_rules.spots)
+        if plain is not None:
+            return *self.frames.seated(*plain), _spare(held, plain[0])
+        own: list[PlacedDevice] = []
+        for pool in pools:
+            own.extend(placed_devices(pool, pool.slices, held.get((pool.driver, pool.name), {}), self.state_rules))
+        return *self.frames.arranged(Columns.of((*own, *more))), _spare(held, Columns.of(own))
 
     def _holds_still(self, known: _Entry, node: Node | None, slices: tuple[ResourceSlice, ...], pods: tuple[Pod, ...]) -> bool:
         """Whether all that a node was made of is the same now."""
@@ -207,12 +215,11 @@ class _Survey:
         )
 
     def _node(
-        self, name: str, node: Node | None, slices: tuple[ResourceSlice, ...], devices: list[PlacedDevice], offers: bool
+        self, name: str, node: Node | None, slices: tuple[ResourceSlice, ...], frame: Frame, devices: Columns, offers: bool
     ) -> NodeHardware:
         plugin = plugin_resources(node, partial(pods_on, self.view)) if node is not None and offers else ()
         labels: Mapping[str, str] = node.metadata.labels if node is not None else {}
-        frame, ordered = self.frames.arranged(devices)
-        counts = frame.counts(ordered)
+        counts = frame.counts(devices.states)
         if plugin:
             counts = _with_plugin(counts, plugin)
         return NodeHardware(
@@ -221,7 +228,7 @@ class _Survey:
             model=labels.get(INSTANCE_TYPE) or labels.get(OLD_INSTANCE_TYPE) or "",
             where=self.places.of(labels, slices),
             groups=groups(labels),
-            devices=tuple(ordered),
+            columns=devices,
             plugin=plugin,
             closed=_closed(node),
             frame=frame,
@@ -269,11 +276,11 @@ class _Survey:
         return ()
 
 
-def _spare(held: Mapping[PoolKey, Held], devices: Iterable[PlacedDevice]) -> tuple[Hold, ...]:
+def _spare(held: Mapping[PoolKey, Held], devices: Columns) -> tuple[Hold, ...]:
     """The holds on devices that aren't among these."""
-    if not held or len({id(device.holds) for device in devices if device.holds}) == sum([len(own) for own in held.values()]):
+    if not held or len({id(holds) for holds in devices.holds if holds}) == sum([len(own) for own in held.values()]):
         return ()
-    there = {(part.pool.driver, part.pool.name, part.name) for device in devices for part in (device, *device.parts)}
+    there = {(part.pool.driver, part.pool.name, part.name) for device in devices.devices for part in (device, *device.parts)}
     return tuple(
         hold for key, own in held.items() for device, found in own.items() if (*key, device) not in there for hold in found
     )  # fmt: skip

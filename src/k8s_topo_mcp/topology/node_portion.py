@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from k8s_topo_mcp.dra.pools import Pool
 from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.view import derived
 
 from .alignment import GROUPED, Beside, beside
+from .columns import Columns
 from .domains import Whereabouts
-from .frames import BY_SLICE, Frame
+from .frames import Frame
 from .holdings import Holder
 from .nodes import NodeHardware
 from .placed import PlacedDevice
 from .portions import Facts, Partitions, Portion, pod_facts, pod_path
-from .vertices import HELD, add_claim, add_holds, device_facts, pool_facts, pool_path
+from .vertices import HELD, add_claim, add_holds, all_device_facts, device_facts, pool_facts, pool_path
 
 _REQUESTED: Facts = {"kind": "requested_by", "by": "device plugin"}
 _BY_ALLOCATABLE: Facts = {"kind": "contains", "by": "allocatable"}
@@ -74,11 +76,17 @@ def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held"
     portion.own[path] = facts
     _add_above(portion, path, node)
     nics = {id(entry.device): entry for entry in beside(node.devices)} if frame.nics else {}
-    names = _add_devices(portion, path, node.devices, nics)
+    columns = node.columns
+    names = _add_pools(portion, path, columns)
+    if columns.plain and not nics and not any(pool.driver in GROUPED for pool in dict.fromkeys(columns.pools)):
+        _add_plain(portion, names, node)
+    else:
+        _add_devices(portion, names, node.devices, nics)
     _add_frame(portion, frame, inner, names)
     if node.plugin:
         _add_resources(portion, path, node)
-    _add_holders(portion, node.devices, names, partitions, apart=bool(nics))
+    if any(columns.holds) or not columns.plain:
+        _add_holders(portion, node, names, partitions, apart=bool(nics))
     for entry in nics.values():
         if entry.nearness in ("group", "root", "numa"):
             _add_beside(portion, entry)
@@ -86,79 +94,57 @@ def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held"
 
 
 def _add_above(portion: Portion, path: str, node: NodeHardware) -> None:
-    into: dict[str, Facts] = {}
     places = chain(node.where)
     if places.finest:
         portion.shared[places.finest] = places.portion.shared[places.finest]
         portion.shared_out[places.finest] = {path: places.link}
-        into[places.finest] = places.link
     for group in node.groups:
         portion.shared[group.path] = {"type": group.kind, "label": group.name}
-        into[group.path] = _placed(group.by)
-        portion.shared_out[group.path] = {path: into[group.path]}
-    if into:
-        portion.into[path] = into
+        portion.shared_out[group.path] = {path: _placed(group.by)}
 
 
-def _add_devices(portion: Portion, path: str, devices: Sequence[PlacedDevice], nics: Mapping[int, Beside]) -> list[str]:
-    """Devices and their pools as vertices; the devices' names."""
-    own = portion.own
+def _add_pools(portion: Portion, path: str, devices: Columns) -> list[str]:
+    """The pools of a node as vertices; the names of its devices."""
     names: list[str] = []
     pool, prefix = None, ""
-    grouped = False
-    alike: dict[tuple[object, ...], Facts] = {}
-    for device in devices:
-        if device.pool is not pool:
-            pool = device.pool
-            grouped = pool.driver in GROUPED
+    for piece, own in zip(devices.pieces, devices.pools, strict=True):
+        if own is not pool:
+            pool = own
             prefix = f"device/{pool.driver}/{pool.name}/"
-            alike.clear()
             published = pool_path(pool)
             if published not in portion.shared:
                 portion.shared[published] = pool_facts(pool)
                 portion.edge(path, published, _PUBLISHES)
-        piece = device.device
-        name = prefix + piece.name
-        names.append(name)
-        if nics or grouped or piece.allow_multiple_allocations or device.taints or device.parts or device.counters:
-            own[name] = device_facts(device, nics[id(device)].nearness if id(device) in nics else "")
-            continue
-        # Equal capacities are one object mostly; where they aren't, alike devices only don't share their facts.
-        key = (device.spot, device.state, id(piece.capacity.get("memory")))
-        facts = alike.get(key)
-        if facts is None:
-            facts = alike[key] = device_facts(device)
-        own[name] = facts
+        names.append(prefix + piece.name)
     return names
+
+
+def _add_plain(portion: Portion, names: Sequence[str], node: NodeHardware) -> None:
+    """Devices of which the columns say all, as vertices: those that look alike and are of one pool share their facts."""
+    devices = node.columns
+    looks = node.frame.looks(devices.states)
+    facts: dict[tuple[int, Pool], Facts] = {}
+    for name, look, pool in zip(names, looks.of, devices.pools, strict=True):
+        found = facts.get((look, pool))
+        if found is None:
+            spot, state = looks.different[look]
+            found = facts[look, pool] = device_facts(spot, state, pool)
+        portion.own[name] = found
+
+
+def _add_devices(portion: Portion, names: Sequence[str], devices: Sequence[PlacedDevice], nics: Mapping[int, Beside]) -> None:
+    """Other devices as vertices."""
+    for name, device in zip(names, devices, strict=True):
+        portion.own[name] = all_device_facts(device, nics[id(device)].nearness if id(device) in nics else "")
 
 
 def _add_frame(portion: Portion, frame: Frame, names: Sequence[str], devices: Sequence[str]) -> None:
     """What hangs on what: NUMA nodes, roots, devices."""
-    out, into = portion.out, portion.into
-    if frame.links is not None:
-        everything = [*names, *devices]
-        for link in frame.links:
-            name, members, edge = everything[link.place], link.pick(everything), link.edge
-            hung = dict.fromkeys(members, edge)
-            out[name] = {**out[name], **hung} if name in out else hung
-            above = {name: edge}
-            for member in members:
-                into[member] = above
-        return
-    for name, place in zip(names, frame.places, strict=True):
-        edges: dict[str, Facts] = {}
-        for number, facts in place.below.items():
-            below = names[number]
-            edges[below] = facts
-            into[below] = {**into[below], name: facts} if below in into else {name: facts}
-        if place.devices:
-            members, above = [devices[number] for number in place.devices], {name: BY_SLICE}
-            hung = dict.fromkeys(members, BY_SLICE)
-            edges = {**edges, **hung} if edges else hung
-            # What leads to a NIC will be more than that.
-            into.update({member: above.copy() for member in members})
-        if edges:
-            out[name] = {**out[name], **edges} if name in out else edges
+    out = portion.out
+    everything = [*names, *devices]
+    for link in frame.links:
+        name, hung = everything[link.place], dict.fromkeys(link.pick(everything), link.edge)
+        out[name] = {**out[name], **hung} if name in out else hung
 
 
 def _add_resources(portion: Portion, path: str, node: NodeHardware) -> None:
@@ -173,17 +159,19 @@ def _add_resources(portion: Portion, path: str, node: NodeHardware) -> None:
             portion.edge(resource, pod_path(pod), _REQUESTED)
 
 
-def _add_holders(portion: Portion, devices: Sequence[PlacedDevice], names: Sequence[str], partitions: Partitions, apart: bool) -> None:
+def _add_holders(portion: Portion, node: NodeHardware, names: Sequence[str], partitions: Partitions, apart: bool) -> None:
     """The claims on devices. Those that hold devices of this node alone are its own. `apart`: devices side by side may get other edges."""
     whole: dict[Holder, list[str]] = {}
     others: list[tuple[str, PlacedDevice]] = []
     counts: dict[Holder, int] = {}
     last: Holder | None = None
     held: list[str] = []
-    for name, device in zip(names, devices, strict=True):
-        holds = device.holds
-        if device.parts or len(holds) > 1 or (holds and holds[0].result.share_id is not None):
-            others.append((name, device))
+    columns = node.columns
+    parts = columns.parts
+    for number, holds in enumerate(columns.holds):
+        if parts[number] or len(holds) > 1 or (holds and holds[0].result.share_id is not None):
+            device = node.devices[number]
+            others.append((names[number], device))
             for part in (device, *device.parts):
                 for hold in part.holds:
                     counts[hold.holder] = counts.get(hold.holder, 0) + 1
@@ -191,12 +179,11 @@ def _add_holders(portion: Portion, devices: Sequence[PlacedDevice], names: Seque
             if holds[0].holder is not last:  # neighbours mostly have one holder
                 last = holds[0].holder
                 held = whole.setdefault(last, [])
-            held.append(name)
+            held.append(names[number])
     out = portion.out
     for holder, held in whole.items():
         own = _all_here(holder, len(held) + (counts.pop(holder, 0) if counts else 0))
         claim = add_claim(portion, holder, own)
-        (portion.into if own else portion.shared_into)[claim] = dict.fromkeys(held, HELD)
         edges = {claim: HELD}
         if apart:
             out.update({name: edges.copy() for name in held})

@@ -10,6 +10,7 @@ from k8s_topo_mcp.objects.node import Node
 from k8s_topo_mcp.objects.record import record
 
 from ..scaleup.group_labels import Group
+from .columns import Columns
 from .domains import Whereabouts
 from .frames import Frame, Layout
 from .holdings import Hold
@@ -31,13 +32,18 @@ class NodeHardware:
     model: str
     where: Whereabouts
     groups: tuple[Group, ...]
-    devices: tuple[PlacedDevice, ...]
+    columns: Columns
     plugin: tuple[PluginResource, ...]
     closed: str
     frame: Frame
     layout: Layout
     tallies: Mapping[Kind, Tally]
     accelerators: Tally
+
+    @property
+    def devices(self) -> tuple[PlacedDevice, ...]:
+        """The devices that it has to itself, by role and kind; to count or list many nodes, `columns` take less."""
+        return self.columns.devices
 
     @property
     def places(self) -> Mapping[str, str]:

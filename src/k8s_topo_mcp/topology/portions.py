@@ -22,31 +22,24 @@ Partitions = Literal["held", "all"]
 
 class Portion:
     """A piece of the graph. `own` are vertices that no other portion adds, `shared` those that others may add too (with the same facts).
-    `out` and `into` have the edges that start at and lead to those of its own, as neighbour and facts, `shared_out` and `shared_into` those
-    at shared ones; a vertex without edges isn't there. Facts and edges that are alike may be one dict: nobody changes them later."""
+    `out` has the edges that start at those of its own, as neighbour and facts, `shared_out` those that start at shared ones; a vertex
+    without edges isn't there. Facts and edges that are alike may be one dict: nobody changes them later."""
 
-    __slots__ = ("into", "out", "own", "shared", "shared_into", "shared_out")
+    __slots__ = ("out", "own", "shared", "shared_out")
 
     def __init__(self) -> None:
         self.own: dict[str, Facts] = {}
         self.out: Edges = {}
-        self.into: Edges = {}
         self.shared: dict[str, Facts] = {}
         self.shared_out: Edges = {}
-        self.shared_into: Edges = {}
 
     def edge(self, one: str, other: str, facts: Facts) -> None:
-        """An edge between two vertices that are in this portion; their dicts must be their own."""
+        """An edge between two vertices that are in this portion; the first one's dict must be its own."""
         table = self.out if one in self.own else self.shared_out
         if one in table:
             table[one][other] = facts
         else:
             table[one] = {other: facts}
-        table = self.into if other in self.own else self.shared_into
-        if other in table:
-            table[other][one] = facts
-        else:
-            table[other] = {one: facts}
 
 
 @lru_cache(maxsize=1024)

@@ -23,6 +23,7 @@ from k8s_topo_mcp.view.indices import find_pods, nearest_names
 from ..scaleup.group_labels import GROUP_NAMES, GROUP_WORDS
 from ..scaleup.place_labels import LEVEL_NAMES
 from .buckets import BUCKETS, bucket
+from .columns import Columns
 from .domains import words
 from .frames import frame_of
 from .nodes import Hardware, NodeHardware, Unbound
@@ -196,10 +197,10 @@ def _part(node: NodeHardware, numa: int | None, root: str | None) -> NodeHardwar
 
 
 def _with_devices(node: NodeHardware, kept: Iterable[PlacedDevice]) -> NodeHardware:
-    devices = tuple(kept)
+    devices = Columns.of(kept)
     frame = frame_of(devices)
-    counts = frame.counts(devices)
-    return replace(node, devices=devices, plugin=(), frame=frame, tallies=counts.tallies, accelerators=counts.accelerators)
+    counts = frame.counts(devices.states)
+    return replace(node, columns=devices, plugin=(), frame=frame, tallies=counts.tallies, accelerators=counts.accelerators)
 
 
 def _matching(nodes: Iterable[NodeHardware], shapes: Mapping[str, Shape], key: str, value: str) -> tuple[NodeHardware, ...]:

@@ -5,13 +5,14 @@ What a driver doesn't publish is None, never 0: absent is not a value, and not d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.objects.resource_slice import Attribute, Device, ResourceSlice
 
-from .joins import Kind, Names, Published, Role, kind, names_of, published, text_of
+from .joins import Kind, Names, Published, kind, names_of, published, text_of
 
 _NIC_WORDS: Mapping[str, str] = {
     f"{domain}{name}": word for name, word in (("virtual", "virtual NIC"), ("rdma", "RDMA NIC")) for domain in ("", "dra.net/")
@@ -24,7 +25,8 @@ class Spot:
     """What a device is and where it sits, as published. None: not published. Devices that are alike in this mostly have the same object.
 
     `numa` is the device's own NUMA node, `numa_name` the attribute that said so. `roots` has several entries only for devices that span
-    roots (CPUs, as a list). `part` is set where the driver says that it is a partition; `partitions` finds of what.
+    roots (CPUs, as a list). `part` is set where the driver says that it is a partition; `partitions` finds of what. `memory` is the
+    capacity of that name in its own unit ("80Gi").
     """
 
     kind: Kind
@@ -32,6 +34,7 @@ class Spot:
     numa_name: str
     roots: tuple[str, ...] | None
     part: bool
+    memory: str | None
 
     @property
     def root(self) -> str | None:
@@ -39,8 +42,17 @@ class Spot:
         return self.roots[0] if self.roots is not None and len(self.roots) == 1 else None
 
 
+@record()
+class Seating:
+    """The spots of a slice's devices, in their order. Slices whose devices are alike in this mostly have the same object. `parts`: some
+    are partitions."""
+
+    spots: tuple[Spot, ...]
+    parts: bool
+
+
 MAX_SPOTS = 16384
-"""So many different sets of values are remembered of one driver's devices."""
+"""So many different sets of values are remembered of one driver's devices, and so many of its slices."""
 
 
 class Spots:
@@ -49,23 +61,24 @@ class Spots:
     def __init__(self) -> None:
         self._of_driver: dict[str, _Reader] = {}
 
-    def of(self, entry: ResourceSlice) -> list[Spot]:
-        """The spots of a slice's devices, in their order."""
+    def of(self, entry: ResourceSlice) -> Seating:
+        """The spots of a slice's devices."""
         reader = self._of_driver.get(entry.driver)
         if reader is None:
             reader = self._of_driver[entry.driver] = _Reader(entry.driver)
-        known, names = reader.known, reader.names
-        # Decoded attributes of equal value mostly are one object, and to hash its id takes a fraction of hashing its value.
-        keys = [tuple(map(id, map(device.attributes.get, names))) for device in entry.devices]
-        try:
-            return [known[key][0] for key in keys]
-        except KeyError:
-            return [reader.spot(key, device) for key, device in zip(keys, entry.devices, strict=True)]
+        return reader.seating(entry.devices)
+
+
+Pick = Callable[[Mapping[str, Attribute]], tuple[Attribute, ...]]
+"""Takes the attributes on which a spot depends out of a device's, of which certain ones are there."""
 
 
 class _Reader:
-    """Reads the devices of one driver. `names` are all attributes that a spot depends on; `known` has spots by the ids of these attributes,
-    with the attributes, so that no id comes to be another's."""
+    """Reads the devices of one driver.
+
+    What it has read stands under the ids of the values that it depends on, because decoded ones of equal value mostly are one object, and
+    to hash its id takes a fraction of hashing its value. The values are kept with it, so that no id comes to be another's.
+    """
 
     def __init__(self, driver: str) -> None:
         self._driver, self._row, self._names = driver, published(driver), names_of(driver)
@@ -73,18 +86,54 @@ class _Reader:
         groups = [names.numa, names.root, names.product, names.profile]
         groups.append(names.type if self._row.part_types else names.parent)
         groups.append(tuple(_NIC_WORDS) if self._row.role == "nic" else ())
-        self.names = tuple(dict.fromkeys(name for group in groups for name in group))
-        self.known: dict[tuple[int, ...], tuple[Spot, Sequence[Attribute | None]]] = {}
+        self._read = tuple(dict.fromkeys(name for group in groups for name in group))
+        self._picks: dict[tuple[str, ...], Pick] = {}
+        self._spots: dict[tuple[int, ...], tuple[Spot, Sequence[object]]] = {}
+        self._seatings: dict[tuple[int, ...], tuple[Seating, Sequence[object]]] = {}
 
-    def spot(self, key: tuple[int, ...], device: Device) -> Spot:
-        """The device's spot, read where it isn't known."""
-        found = self.known.get(key)
+    def seating(self, devices: Sequence[Device]) -> Seating:
+        """How these devices are seated, read where it isn't known."""
+        picks = self._picks
+        values: list[object] = []
+        for device in devices:
+            attributes = device.attributes
+            names = tuple(attributes)
+            pick = picks.get(names) or self._pick(names)
+            values += (pick, device.capacity.get("memory"), *pick(attributes))
+        key = tuple(map(id, values))
+        found = self._seatings.get(key)
         if found is None:
-            if len(self.known) >= MAX_SPOTS:
-                self.known.clear()
-            spot = _spot_of(device, self._row, self._names, self._driver)
-            found = self.known[key] = (spot, tuple(map(device.attributes.get, self.names)))
+            if len(self._seatings) >= MAX_SPOTS:
+                self._seatings.clear()
+            spots = tuple([self._spot(device) for device in devices])
+            found = self._seatings[key] = (Seating(spots, any(spot.part for spot in spots)), values)
         return found[0]
+
+    def _spot(self, device: Device) -> Spot:
+        pick = self._picks[tuple(device.attributes)]
+        values = (pick, device.capacity.get("memory"), *pick(device.attributes))
+        key = tuple(map(id, values))
+        found = self._spots.get(key)
+        if found is None:
+            if len(self._spots) >= MAX_SPOTS:
+                self._spots.clear()
+            found = self._spots[key] = (_spot_of(device, self._row, self._names, self._driver), values)
+        return found[0]
+
+    def _pick(self, names: tuple[str, ...]) -> Pick:
+        """What picks out of attributes of these names; the same for all names with the same ones of the row among them."""
+        if len(self._picks) >= MAX_SPOTS:
+            self._picks.clear()
+        own = tuple(name for name in self._read if name in names)
+        found = self._picks[names] = _picking(own)
+        return found
+
+
+@lru_cache(maxsize=1024)
+def _picking(names: tuple[str, ...]) -> Pick:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda attributes: tuple([attributes[name] for name in names])
 
 
 def _spot_of(device: Device, row: Published, names: Names, driver: str) -> Spot:
@@ -108,14 +157,12 @@ def _spot_of(device: Device, row: Published, names: Names, driver: str) -> Spot:
     if not product and row.role == "nic":
         product = _nic(device)
     profile = (text_of(attributes, names.profile) or form) if part else ""
-    return _spot(row.role, driver, product, profile, numa, numa_name, roots, part)
+    memory = device.capacity.get("memory")
+    said = None if memory is None else str(memory.value)
+    return _alike(kind(row.role, driver, product, profile), numa, numa_name, roots, part, said)
 
 
-@lru_cache(maxsize=16384)
-def _spot(
-    role: Role, driver: str, product: str, profile: str, numa: int | None, numa_name: str, roots: tuple[str, ...] | None, part: bool
-) -> Spot:
-    return Spot(kind(role, driver, product, profile), numa, numa_name, roots, part)
+_alike = lru_cache(maxsize=16384)(Spot)
 
 
 def _nic(device: Device) -> str:

@@ -35,7 +35,7 @@ class Rules:
 
 def placed_devices(pool: Pool, slices: Iterable[ResourceSlice], held: Held, rules: Rules) -> list[PlacedDevice]:
     """The devices of a pool in these slices; a part is with its whole."""
-    found = [seated for entry in slices for seated in zip(entry.devices, rules.spots.of(entry), strict=True)]
+    found = [seated for entry in slices for seated in zip(entry.devices, rules.spots.of(entry).spots, strict=True)]
     if not (pool.counter_sets or any([spot.part or device.consumes_counters for device, spot in found])):  # noqa: C419 a list is faster
         return [_placed(seated, pool, held.get(seated[0].name, ()), rules) for seated in found]
     whole_of = parents(found)
@@ -90,9 +90,15 @@ def _state(
     return "tainted" if taints else "free"
 
 
+def held_whole(holds: tuple[Hold, ...]) -> State:
+    """The state of a device that is held and can't be shared."""
+    return "zombie" if holds[0].holder.alive is False and all(hold.holder.alive is False for hold in holds) else "held"
+
+
 def _held(device: Device, holds: tuple[Hold, ...]) -> State:
-    if holds[0].holder.alive is False and all(hold.holder.alive is False for hold in holds):
-        return "zombie"
+    state = held_whole(holds)
+    if state == "zombie":
+        return state
     return "shared" if device.allow_multiple_allocations and all(hold.result.share_id for hold in holds) else "held"
 
 

@@ -9,8 +9,9 @@ from k8s_topo_mcp.dra.pools import Pool
 from .alignment import GROUPED, device_groups
 from .holdings import Hold, Holder
 from .nodes import Unbound
-from .placed import PlacedDevice
+from .placed import PlacedDevice, State
 from .portions import Facts, Partitions, Portion, pod_facts, pod_path
+from .spots import Spot
 
 HELD: Facts = {"kind": "held_by"}
 _RESERVED: Facts = {"kind": "reserved_for"}
@@ -39,13 +40,24 @@ def pool_facts(pool: Pool) -> Facts:
     return facts
 
 
-def device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
-    """A device as a vertex; `nearness` of the nearest NICs, where it has any."""
-    kind, piece = device.kind, device.device
-    facts: Facts = {
-        "type": "device", "label": kind.label, "role": kind.role, "state": device.state, "driver": kind.driver,
-        "pool": pool_path(device.pool),
+def device_facts(spot: Spot, state: State, pool: Pool) -> Facts:
+    """A device as a vertex, as far as its spot, its state and its pool say it."""
+    facts = _look_facts(spot, state, pool)
+    if spot.memory is not None:
+        facts["memory"] = spot.memory
+    return facts
+
+
+def _look_facts(spot: Spot, state: State, pool: Pool) -> Facts:
+    kind = spot.kind
+    return {
+        "type": "device", "label": kind.label, "role": kind.role, "state": state, "driver": kind.driver, "pool": pool_path(pool),
     }  # fmt: skip
+
+
+def all_device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
+    """A device as a vertex; `nearness` of the nearest NICs, where it has any."""
+    facts = _look_facts(device.spot, device.state, device.pool)
     if device.taints:
         facts["taints"] = [str(taint) for taint in device.taints]
     if device.parts:
@@ -53,12 +65,11 @@ def device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
         facts["fit"] = _fitting(device)
     if device.counters:
         facts["counters"] = {name: [str(left), str(whole)] for name, (left, whole) in device.counters.items()}
-    if piece.allow_multiple_allocations:
+    if device.device.allow_multiple_allocations:
         facts["shares"] = len(device.holds)
-    memory = piece.capacity.get("memory")
-    if memory is not None:
-        facts["memory"] = str(memory.value)
-    if kind.driver in GROUPED and (groups := device_groups(device)):
+    if device.spot.memory is not None:
+        facts["memory"] = device.spot.memory
+    if device.kind.driver in GROUPED and (groups := device_groups(device)):
         facts["groups"] = groups
     if nearness:
         facts["nics"] = nearness
@@ -87,8 +98,6 @@ def add_claim(portion: Portion, holder: Holder, own: bool) -> str:
         (portion.out if own else portion.shared_out)[claim] = dict.fromkeys(paths, _RESERVED)
         for path, pod in zip(paths, holder.pods, strict=True):
             portion.shared[path] = pod_facts(pod)
-            known = portion.shared_into.get(path)
-            portion.shared_into[path] = {claim: _RESERVED} if known is None else {**known, claim: _RESERVED}
     return claim
 
 
@@ -139,7 +148,7 @@ def unbound_portion(entries: Iterable[Unbound], partitions: Partitions = "held")
         for device in entry.devices:
             identity, pool = f"device/{device.id}", pool_path(device.pool)
             portion.shared.setdefault(pool, pool_facts(device.pool))
-            portion.own[identity] = {**device_facts(device), "nodes": len(entry.nodes)}
+            portion.own[identity] = {**all_device_facts(device), "nodes": len(entry.nodes)}
             portion.edge(pool, identity, _IN_POOL)
             add_holds(portion, identity, device, partitions)
     return portion

@@ -132,18 +132,14 @@ def _of_pods(view: ClusterView, key: _Controller, pods: Sequence[Pod], around: S
         shared[behind.nearest] = behind.portion.shared[behind.nearest]
     managed: Mapping[str, Facts] = {behind.nearest: _MANAGED} if behind.nearest else {}
     alike = dict(managed)
-    paths = [pod_path(pod) for pod in pods]
-    for path, pod in zip(paths, pods, strict=True):
+    for pod in pods:
+        path = pod_path(pod)
         shared[path] = pod_facts(pod)
         more = _beyond(view, pod, behind, domains, portion)
         if more:
             out[path] = {**managed, **more}
-            for other, facts in more.items():
-                portion.shared_into.setdefault(other, {})[path] = facts
         elif alike:
             out[path] = alike
-    if behind.nearest:
-        portion.shared_into[behind.nearest] = dict.fromkeys(paths, _MANAGED)
     return _behind_and(behind, portion)
 
 

@@ -119,6 +119,11 @@ def _uid(item: ApiObject) -> Iterable[str]:
     return (item.metadata.uid,) if item.metadata.uid else ()
 
 
+def to_come(view: ClusterView, pod: Pod) -> bool:
+    """Whether the pod has yet to be created: a question made it, or the view hasn't got it."""
+    return pod.metadata.proposed or view.current(pod) is None
+
+
 def pod_by_uid(view: ClusterView, uid: str) -> Pod | None:
     """The pod with that uid, or None."""
     return next(iter(view.index(Pod, _uid).get(uid, ())), None)

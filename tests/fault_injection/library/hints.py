@@ -37,6 +37,7 @@ SENTENCES = tuple(
         r'Pulling image "\S+"',  # kubelet, pkg/kubelet/images/image_manager.go
         r"Failed to prepare dynamic resources: .*",  # kubelet, pkg/kubelet/cm/dra/manager.go
         r"pod didn't trigger scale-up: .*",  # cluster-autoscaler, processors/status/eventing_scale_up_processor.go
+        r"Failed to schedule pod, .*",  # karpenter, pkg/controllers/provisioning/scheduling/events.go
         r"couldn't assign flavors to pod set \S+: .*",  # kueue, pkg/scheduler/flavorassigner/flavorassigner.go
     )
 )

@@ -1,0 +1,191 @@
+"""Pods of which it isn't known whether a node takes them, and the queue as it goes if each of these nodes does.
+
+Such a pod may take room that others get without it, or bring its group to its minimum. So the queue is played more than once: these nodes
+refuse these pods, or they take them, as long as there is room, or only one. What is the same each time is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ..dra.outcome import Unknown
+from ..objects import NO_AFFINITY, Node, Pod
+from ..objects.container import Container
+from ..scheduling.kinds_of_pods import Kinds
+from ..scheduling.node_info import effective_requests
+from ..scheduling.placement import Placement, place
+from ..scheduling.placing import Known
+from ..view import Replace
+from .new_nodes import NewNodes
+from .on_new_nodes import OnNewNode
+from .queue import Entry
+from .replay import Play, play_all
+
+MOST_ALONE = 6
+"""Of so many kinds of such pods the first is played by itself."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Doubts:
+    """By id of a pod: `whys` it isn't known whether some node takes it, and `nodes`, the names of these;
+    `devices`: of those the ones of which it may get some devices. `undecided` are the pods that no node takes for certain; `unjudged`
+    those whose group isn't known to be one, so that they weren't tried on any node."""
+
+    whys: Mapping[int, str]
+    nodes: Mapping[int, frozenset[str]]
+    devices: Mapping[int, frozenset[str]]
+    undecided: frozenset[int]
+    unjudged: frozenset[int]
+
+    def elsewhere(self, entry: Entry, entries: Sequence[Entry]) -> Pod | None:
+        """The first pod in the queue of another entry than this one of which it isn't known."""
+        return next((pod for other in entries if other is not entry for pod in other.pods if id(pod) in self.whys), None)
+
+    def before(self, pod: Pod, node: str, entries: Sequence[Entry]) -> str:
+        """Why it isn't known which of the node's devices are left for a pod, as one before it in the queue may have got some; "" if it
+        is."""
+        for other in (other for entry in entries for other in entry.pods):
+            if other is pod:
+                break
+            if node in self.devices.get(id(other), ()):
+                return self.whys[id(other)]
+        return ""
+
+
+def doubts_of(
+    entries: Sequence[Entry], new: NewNodes, on_new: Mapping[int, Sequence[OnNewNode]], there: Callable[[Pod], Placement]
+) -> Doubts:
+    """`on_new`: each pod on one empty node of each template; `there`: on the nodes there are."""
+    whys: dict[int, str] = {}
+    nodes: dict[int, frozenset[str]] = {}
+    devices: dict[int, frozenset[str]] = {}
+    undecided: set[int] = set()
+    unjudged: set[int] = set()
+    by_template = [frozenset(node.name for node in new.of(number)) for number in range(len(new.templates))]
+    for entry in entries:
+        what = entry.held.text("what") if entry.held is not None and entry.held.status == "unknown" else ""
+        for pod in entry.pods:
+            if entry.held is not None:
+                if what:
+                    whys[id(pod)] = what
+                    unjudged.add(id(pod))
+                continue
+            on, placement = on_new[id(pod)], there(pod)
+            dark = frozenset(found.node.name for found in placement.opened if isinstance(found.outcome, Unknown))
+            dark = dark.union(*(by_template[number] for number, own in enumerate(on) if own.verdict == "unknown" and _no_verdict(own)))
+            doubtful = dark.union(*(by_template[number] for number, own in enumerate(on) if own.verdict == "unknown"))
+            if doubtful:
+                devices[id(pod)] = dark
+                whys[id(pod)] = next((own.why for own in on if own.verdict == "unknown"), "") or placement.unknown
+                nodes[id(pod)] = doubtful
+                if not placement.fitting and not any(own.verdict == "fits" for own in on):
+                    undecided.add(id(pod))
+    return Doubts(whys, nodes, devices, frozenset(undecided) | unjudged, frozenset(unjudged))
+
+
+def _no_verdict(on: OnNewNode) -> bool:
+    """Whether the allocator has no verdict on the node's devices, though these are known."""
+    return on.template.devices_known and isinstance(on.node.outcome, Unknown)
+
+
+def refused_there(known: Known, pods: Sequence[Pod], kinds: Kinds, new: NewNodes, doubts: Doubts) -> Known:
+    """Where each kind of pod may run if a new node of which that isn't known refuses it."""
+    found = dict(known)
+    for pod in pods:
+        doubtful = doubts.nodes.get(id(pod), frozenset[str]()) & new.origins.keys()
+        if doubtful:
+            placement = known[kinds.signatures[id(pod)]]
+            nodes = {name: entry for name, entry in placement.nodes.items() if name not in doubtful}
+            found[kinds.signatures[id(pod)]] = replace(placement, nodes=nodes)
+    return found
+
+
+def hopeful_plays(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, ways: int) -> tuple[Play, ...]:
+    """The queue if nodes of which it isn't known take the pods: all of these pods; then only the first of those that ask alike, as each new
+    node may have another value of a label. Of each the way on which the fewest get a node."""
+    if not doubts.whys:
+        return ()
+    alone: dict[object, int] = {}
+    for number, entry in enumerate(entries):
+        for pod in entry.pods:
+            if id(pod) in doubts.nodes:
+                asks = repr((pod.node_selector, pod.affinity, pod.topology_spread, pod.resource_claims)), doubts.whys[id(pod)]
+                alone.setdefault((number if entry.gang is not None else None, asks), id(pod))
+    every = _with_fallback(new, entries, kinds, known, doubts, frozenset(doubts.nodes), ways)
+    if len(doubts.nodes) < 2:
+        return (every,)
+    return every, *(_play(new, entries, kinds, known, doubts, frozenset({one}), ways) for one in list(alone.values())[:MOST_ALONE])
+
+
+def _with_fallback(
+    new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, taken: frozenset[int], ways: int
+) -> Play:
+    """Pods for which there is no room on these nodes, and that others take for certain, go there."""
+    play = _play(new, entries, kinds, known, doubts, taken, ways)
+    placed = {pod.key for pod, _ in play.placed}
+    left = {id(pod) for entry in entries for pod in entry.pods if id(pod) in taken - doubts.undecided and pod.key not in placed}
+    return _play(new, entries, kinds, known, doubts, taken - left, ways) if left else play
+
+
+def _play(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, taken: frozenset[int], ways: int) -> Play:
+    nodes = {node.name: node for node in new.view.all(Node)}
+    stand_ins: dict[int, Pod] = {}
+    for entry in entries:
+        for pod in entry.pods:
+            if id(pod) in taken:
+                stand_ins[id(pod)] = _taken_anyway(pod, [nodes[name] for name in doubts.nodes[id(pod)]])
+    view = new.view.with_edits(*map(Replace, stand_ins.values()))
+    others = [pod for entry in entries for pod in entry.pods if id(pod) not in stand_ins]
+    found = Kinds.of(view, [*others, *stand_ins.values()])
+    signatures = dict(found.signatures)
+    there: Known = {signatures[id(pod)]: known[kinds.signatures[id(pod)]] for pod in others if kinds.signatures[id(pod)] in known}
+    for number, pod in stand_ins.items():
+        only = doubts.nodes[number]
+        own = signatures[id(pod)] = "taken anyway", only, signatures[id(pod)]
+        if own not in there:
+            there[own] = place(view, pod, tuple(node for name, node in nodes.items() if name in only))
+    numbers: dict[object, int] = {}
+    again = {number: numbers.setdefault((own, found.numbers[number]), len(numbers)) for number, own in signatures.items()}
+    return play_all(
+        view,
+        [part for entry in entries for part in _hopeful(entry, stand_ins, new, doubts)],
+        replace(found, signatures=signatures, numbers=again),
+        there,
+        new.origins,
+        ways,
+    ).worst
+
+
+def _hopeful(entry: Entry, stand_ins: Mapping[int, Pod], new: NewNodes, doubts: Doubts) -> Sequence[Entry]:
+    """The entry as it comes up then. Of a group in one domain that isn't known it is taken that there is one."""
+    if any(id(pod) in doubts.unjudged for pod in entry.pods):
+        return [Entry((pod,)) for pod in entry.pods]
+    pods = tuple(stand_ins.get(id(pod), pod) for pod in entry.pods)
+    gang = entry.gang
+    unpredictable = frozenset[str]().union(*(template.unpredictable for template in new.templates))
+    if gang is not None and gang.topology_key in unpredictable and any(id(pod) in stand_ins for pod in entry.pods):
+        gang = replace(gang, topology_key="")
+    return [replace(entry, pods=pods, gang=gang)]
+
+
+def _taken_anyway(pod: Pod, nodes: Sequence[Node]) -> Pod:
+    """The pod with nothing but the room that it takes on these nodes: all else that it asks is taken to be met."""
+    room = {name: amount for name, amount in effective_requests(pod).items() if all(name in node.allocatable for node in nodes)}
+    ports = tuple(port for container in (*pod.containers, *pod.init_containers) for port in container.ports)
+    return replace(
+        pod,
+        containers=(Container("all", requests=room, ports=ports),),
+        init_containers=(),
+        overhead={},
+        resources=None,
+        resource_claims=(),
+        resource_claim_statuses={},
+        extended_resource_claim=None,
+        node_allocatable_claims=(),
+        node_selector={},
+        affinity=NO_AFFINITY,
+        topology_spread=(),
+        volumes=(),
+        nominated_node_name="",
+    )
