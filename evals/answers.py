@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from .mechanisms import MEANING, Mechanism
 
@@ -50,19 +50,51 @@ class Step(_Part):
     def manifest(self) -> dict[str, Any] | None:
         """The manifest that is applied; None if it isn't one object with kind and name."""
         try:
-            content: Any = yaml.safe_load(self.apply or "")
-        except yaml.YAMLError:
+            content: Any = json.loads(json.dumps(yaml.safe_load(self.apply or "")))
+        except (yaml.YAMLError, ValueError, TypeError, RecursionError):
             return None
-        named = isinstance(content, dict) and isinstance(content.get("metadata"), dict) and content["metadata"].get("name")
-        return content if named and content.get("kind") and content.get("apiVersion") else None
+        metadata = content.get("metadata") if isinstance(content, dict) else None
+        named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and metadata["name"]
+        written = isinstance(content, dict) and isinstance(content.get("kind"), str) and isinstance(content.get("apiVersion"), str)
+        return content if named and written else None
+
+    @property
+    def about(self) -> Ref | None:
+        """The object that it changes, makes or deletes."""
+        if self.apply is None:
+            return self.object
+        made = self.manifest()
+        return None if made is None else Ref(kind=made["kind"], name=made["metadata"]["name"], namespace=made["metadata"].get("namespace"))
 
     def problem(self) -> str | None:
         """Why it can't be carried out."""
         if sum((self.apply is not None, self.patch is not None, self.delete)) != 1:
             return "a step is one of apply, patch and delete"
         if self.apply is not None:
-            return None if self.manifest() is not None else "apply isn't one manifest with apiVersion, kind and metadata.name"
-        return None if self.object is not None else "patch and delete need the object"
+            made = self.manifest()
+            if made is None:
+                return "apply isn't one manifest with apiVersion, kind and metadata.name"
+            return FORGED if _forges(made) else None
+        if self.object is None:
+            return "patch and delete need the object"
+        return FORGED if _forges(self.patch) else None
+
+
+FORGED = "what it sets (status, spec.nodeName) is written by the scheduler, the kubelet and controllers alone"
+
+
+def _forges(change: Any) -> bool:
+    """Whether a manifest or patch writes what only components write."""
+    if isinstance(change, list):
+        paths = [str(entry.get("path", "")) for entry in change if isinstance(entry, dict)]
+        whole = [entry.get("value") for entry in change if isinstance(entry, dict) and entry.get("path") in ("", "/", "/spec")]
+        return any(path.startswith(("/status", "/spec/nodeName")) for path in paths) or any(
+            isinstance(value, dict) and ("nodeName" in value or "status" in value) for value in whole
+        )
+    if not isinstance(change, dict):
+        return False
+    spec = change.get("spec")
+    return "status" in change or (isinstance(spec, dict) and "nodeName" in spec)
 
 
 class Answer(_Part):
@@ -83,8 +115,21 @@ class Answer(_Part):
     @field_validator("found", "needed", "field", mode="before")
     @classmethod
     def _as_text(cls, value: Any) -> Any:
-        """Numbers and lists are what they look like; agents don't quote them."""
-        return value if value is None or isinstance(value, str) else json.dumps(value)[:300]
+        """Numbers and lists are what they look like; agents don't quote them. What is too long is cut."""
+        return value if value is None else (value if isinstance(value, str) else json.dumps(value))[:300]
+
+    @field_validator("innocent", mode="before")
+    @classmethod
+    def _first(cls, value: Any) -> Any:
+        return value[:MOST_OBJECTS] if isinstance(value, list) else value
+
+    @field_validator("confidence", mode="before")
+    @classmethod
+    def _as_share(cls, value: Any) -> Any:
+        """Per cent are shares of a hundred; a word says nothing that can be counted."""
+        if isinstance(value, str | None):
+            return 0.5
+        return value / 100 if isinstance(value, int | float) and 1 < value <= 100 else value
 
     @property
     def blamed(self) -> tuple[Ref, ...]:
@@ -118,7 +163,7 @@ def placed(text: str) -> Iterator[tuple[Answer, int]]:
     while place >= 0:
         try:
             value, end = decoder.raw_decode(text, place)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             place = text.find("{", place + 1)
             continue
         answer = read(value)
@@ -126,15 +171,22 @@ def placed(text: str) -> Iterator[tuple[Answer, int]]:
             yield answer, end
             place = text.find("{", end)
         else:
-            place = text.find("{", place + 1)
+            # Within something else there may be an answer; the parts of a broken one are none.
+            place = text.find("{", end if _looks_like_one(value) else place + 1)
 
 
 def read(value: Any) -> Answer | None:
     """An answer from JSON; None for what isn't one. An object that says neither a cause nor that nothing is wrong is none."""
-    if not isinstance(value, dict) or not ({"mechanism", "nothing_wrong", "object", "number"} & value.keys()):
+    if not _looks_like_one(value):
         return None
     try:
         answer = Answer.model_validate(value)
-    except (ValidationError, RecursionError):
+        if Answer.model_validate_json(answer.model_dump_json()) != answer:
+            return None
+    except (ValueError, RecursionError):  # also what can't be written: half a surrogate pair, a patch too deep
         return None
-    return answer if answer.nothing_wrong or answer.object or answer.mechanism or answer.number is not None else None
+    return answer if answer.nothing_wrong or answer.mechanism or answer.number is not None else None
+
+
+def _looks_like_one(value: Any) -> bool:
+    return isinstance(value, dict) and bool({"mechanism", "nothing_wrong", "number"} & value.keys())

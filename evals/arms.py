@@ -88,10 +88,10 @@ def arm(name: str) -> Arm:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadArm(f"no arm {name!r}; there are {', '.join(known())}, or the path of a .yaml file") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise BadArm(f"{path}: {error}") from None
     try:
-        found = Arm.model_validate_json(json.dumps(content))
+        found = Arm.model_validate_json(json.dumps(content, default=str))
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, entry['loc'])) or 'file'}: {entry['msg']}" for entry in error.errors())
         raise BadArm(f"{path}: {told}") from None

@@ -10,11 +10,13 @@ import gzip
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
+
+import yaml
 
 from fault_injection.library import recordings
 from fault_injection.library.declared import Fault
@@ -22,12 +24,33 @@ from fault_injection.library.golden import Golden
 from fault_injection.library.recordings import Recording
 from fault_injection.library.roles import Named, filled, filled_in, roles_in
 from fault_injection.library.shelf import Entry, entries
+from fault_injection.library.strict import Part
 
 from .answers import Ref
 from .mechanisms import Mechanism, of_code
 
 Object = dict[str, Any]
 Split = Literal["tuning", "held-out", "all"]
+
+
+class Key(Part):
+    """More of the key of a fault, from evals/keys.yaml."""
+
+    blame: tuple[str, ...] = ()
+    mechanisms: tuple[Mechanism, ...] = ()
+
+
+class _Keys(Part):
+    faults: dict[str, Key]
+
+
+def _keys() -> dict[str, Key]:
+    content = yaml.safe_load((Path(__file__).parent / "keys.yaml").read_text(encoding="utf-8"))
+    return _Keys.model_validate_json(json.dumps({"faults": content})).faults
+
+
+NO_KEY = Key()
+KEYS = _keys()
 
 
 class NoSuchCase(Exception):
@@ -112,14 +135,22 @@ class Case:
     @cached_property
     def mechanisms(self) -> frozenset[Mechanism]:
         """What the first blocker may be called."""
-        return of_code(self.golden.blockers[0].code) if self.golden.blockers else frozenset()
+        if not self.golden.blockers:
+            return frozenset()
+        return of_code(self.golden.blockers[0].code) | frozenset(KEYS.get(self.entry.name, NO_KEY).mechanisms)
 
     @cached_property
     def guilty(self) -> frozenset[tuple[str, str, str]]:
         """Objects that may be blamed: the blockers', what the golden fixes change, delete or make, and what stands for these: a claim for
         its template, what a pod is owned by for the pod, the claims that it holds.
         """
-        return frozenset(self._with_kin(set(self._named_by_golden())))
+        ended = {
+            key_of(of)
+            for trial in self.golden.fixes
+            for change in trial.change
+            if change.delete and isinstance(of := self.recording.roles.get(change.of or ""), Named)
+        }
+        return frozenset(self._with_kin(set(self._named_by_golden()), ended))
 
     @cached_property
     def neutral(self) -> frozenset[tuple[str, str, str]]:
@@ -127,7 +158,7 @@ class Case:
         found = {key_of(self.asked)}
         for template in (*(spelling for spellings in self._spellings() for spelling in spellings), self.golden.cause):
             found |= {key_of(of) for role in roles_in(template) if isinstance(of := self.recording.roles.get(role), Named)}
-        return frozenset(self._with_kin(found))
+        return frozenset(self._with_kin(found, found))
 
     @cached_property
     def traps(self) -> frozenset[tuple[str, str, str]]:
@@ -136,7 +167,33 @@ class Case:
         named = [change.of for trial in self.golden.not_fixes for change in trial.change]
         named += list(self.golden.intent.untouched) if self.golden.intent is not None else []
         found = {key_of(of) for role in named if isinstance(of := roles.get(role or ""), Named)}
-        return frozenset(self._with_kin(found) - self.guilty)
+        return frozenset(self._with_kin(found, found) - self.guilty)
+
+    @cached_property
+    def present(self) -> frozenset[tuple[str, str, str]]:
+        """Every object of the recording."""
+        return frozenset(
+            key(item["kind"], item["metadata"]["name"], item["metadata"].get("namespace") or "")
+            for item in self.recording.items
+            if "metadata" in item
+        )
+
+    @cached_property
+    def own(self) -> frozenset[tuple[str, str, str]]:
+        """What the user asked about, with its claims, their templates and its owners: what a fix may change without asking anybody."""
+        asked = {key_of(self.asked)}
+        claims = self._with_kin(asked, asked)
+        return frozenset(self._with_kin(claims, asked))
+
+    @property
+    def ends(self) -> int:
+        """How many pods a golden fix ends at most."""
+        pods = [sum(self._is_pod(change.of) for change in trial.change if change.delete) for trial in self.golden.fixes]
+        return max(pods, default=0)
+
+    def _is_pod(self, role: str | None) -> bool:
+        of = self.recording.roles.get(role or "")
+        return isinstance(of, Named) and of.kind == "Pod"
 
     @property
     def held(self) -> bool:
@@ -145,7 +202,7 @@ class Case:
 
     def key(self) -> Object:
         """What its fingerprint is made of beside the recording."""
-        return self.golden.model_dump(mode="json")
+        return {**self.golden.model_dump(mode="json"), "more": KEYS.get(self.entry.name, NO_KEY).model_dump(mode="json")}
 
     @property
     def values(self) -> tuple[tuple[str, ...], ...]:
@@ -171,9 +228,13 @@ class Case:
                     yield key(made["kind"], made["metadata"]["name"], made["metadata"].get("namespace") or "")
                 elif isinstance(of := roles.get(change.of or ""), Named):
                     yield key_of(of)
+        for template in KEYS.get(self.entry.name, NO_KEY).blame:
+            kind, _, full = filled(template, roles).partition(" ")
+            namespace, _, name = full.rpartition("/")
+            yield key(kind, name, namespace)
 
-    def _with_kin(self, found: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
-        """Both ways between a pod's generated claims and their template; from a pod to its claims and to its owners."""
+    def _with_kin(self, found: set[tuple[str, str, str]], ended: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+        """Both ways between a pod's generated claims and their template; from a pod to its owners, from one that is ended to its claims."""
         grown = set(found)
         for item in self.recording.items:
             if item.get("kind") != "Pod":
@@ -186,7 +247,7 @@ class Case:
                 claim = generated.get(entry["name"]) if template else entry.get("resourceClaimName")
                 of_template = key("ResourceClaimTemplate", template or "", metadata.get("namespace") or "")
                 of_claim = key("ResourceClaim", claim or "", metadata.get("namespace") or "")
-                if pod in found:
+                if pod in ended:
                     grown.add(of_claim)
                 if template and of_template in found:
                     grown.add(of_claim)
@@ -207,13 +268,24 @@ def key_of(of: Named) -> tuple[str, str, str]:
     return key(of.kind, of.name, of.namespace or "")
 
 
-def names(ref: Ref, among: frozenset[tuple[str, str, str]]) -> bool:
-    """Whether a reference names one of these: a namespace that is left out counts as the right one, and plurals as kinds."""
-    kind, name = ref.kind.lower().rsplit("/", 1)[-1], ref.name.rsplit("/", 1)[-1]
-    return any(
-        name == entry_name and kind in (entry_kind, f"{entry_kind}s", f"{entry_kind}es") and ref.namespace in (None, "", namespace)
-        for entry_kind, entry_name, namespace in among
-    ) or any(name == entry_name and kind in (entry_kind, f"{entry_kind}s") and not namespace for entry_kind, entry_name, namespace in among)
+def find(ref: Ref, among: Iterable[tuple[str, str, str]]) -> tuple[str, str, str] | None:
+    """The object that a reference names: plurals count as kinds, "namespace/name" as a name, a namespace that is left out as any."""
+    kind = ref.kind.lower().rsplit("/", 1)[-1].partition(".")[0]
+    namespace, _, name = ref.name.rpartition("/")
+    namespace = namespace or ref.namespace or ""
+    for entry in among:
+        if (
+            name == entry[1]
+            and kind in (entry[0], f"{entry[0]}s", f"{entry[0]}es")
+            and (not namespace or not entry[2] or namespace == entry[2])
+        ):
+            return entry
+    return None
+
+
+def names(ref: Ref, among: Iterable[tuple[str, str, str]]) -> bool:
+    """Whether a reference names one of these."""
+    return find(ref, among) is not None
 
 
 def cases(chosen: Sequence[str] = (), split: Split = "all") -> list[Case]:

@@ -23,7 +23,7 @@ from .arms import Arm, BadArm, arm, known
 from .cases import Case, NoSuchCase, fingerprint
 from .fixes import carry_out, hash_of, wanted
 from .predictions import NotMeasured, everything, measure
-from .records import BadRecords, Folder, Record, Timed, Tried, add_fix, fixes, merge, read
+from .records import BadRecords, Folder, Record, Timed, Tried, add_fix, described, fixes, merge, read
 from .running import attempts, describe, run, share
 from .scoring import Fix
 from .statistics import paired
@@ -72,6 +72,8 @@ def run_all(options: argparse.Namespace) -> int:
     agents = [agent(name) for name in options.agent]
     if any(entry.uses_arms for entry in agents) and not found_arms:
         raise BadArm(f"which arms? --arm, of {', '.join(known())}, or the path of a .yaml file")
+    if not chosen:
+        raise NoSuchCase(f"none of these cases is of the split {options.split}: `python -m evals list`")
     folder = Folder(options.out)
     describe(folder, chosen, options.split, found_arms, options.seconds, options.repeats)
     todo = attempts(chosen, found_arms, agents, options.repeats)
@@ -130,12 +132,12 @@ def write_report(options: argparse.Namespace) -> int:
 
 def _write(folder: Path) -> int:
     records = _records(folder)
-    described = json.loads((folder / "run.json").read_text()) if (folder / "run.json").exists() else {}
+    said = described(folder)
     found = results.results(records, {case.name: case for case in everything()}, fixes(folder))
     not_run = [record for record in records if record.outcome == "not run"]
-    text = report.markdown(found, described, not_run)
+    text = report.markdown(found, said, not_run)
     (folder / "report.md").write_text(text, encoding="utf-8")
-    (folder / "report.html").write_text(report.page(found, described, not_run, folder), encoding="utf-8")
+    (folder / "report.html").write_text(report.page(found, said, not_run, folder), encoding="utf-8")
     sys.stdout.write(text)
     sys.stdout.write(f"{folder / 'report.html'}\n")
     return 0
@@ -189,7 +191,11 @@ def start(options: argparse.Namespace) -> int:
     """Serve a case until Ctrl-C, and say the question: the clock runs from then. `answer FILE` stops it."""
     case = everything([options.case])[0]
     chosen: Arm = arm(options.arm)
-    options.out.mkdir(parents=True, exist_ok=True)
+    if (lacking := chosen.missing()) is not None:
+        raise BadArm(f"arm {chosen.name} can't be used here: {lacking}")
+    if (options.out / "started.json").exists():
+        raise BadRecords(f"{options.out}: an attempt is running there; answer it, or delete started.json")
+    describe(Folder(options.out), everything(), "all", [chosen], options.seconds, 1)
     with replay.serve(str(case.snapshot)) as server:
         kubeconfig = server.kubeconfig(options.out / "kubeconfig")
         state = {"case": case.name, "arm": chosen.name, "who": options.who, "began": time.time(), "seconds": options.seconds}
@@ -210,12 +216,12 @@ def start(options: argparse.Namespace) -> int:
 
 def answer(options: argparse.Namespace) -> int:
     """Take the answer of an attempt by hand; the clock stops with the call."""
-    now = time.time()
     place = options.out / "started.json"
     if not place.exists():
         raise BadRecords(f"{options.out}: nothing was started there; `python -m evals start CASE --out {options.out}`")
     state = json.loads(place.read_text())
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8", errors="replace")
+    now = time.time()
     said = found_in(text)
     if not said:
         raise BadRecords(f"{options.file}: no answer in it; it ends with one JSON object of the form that was printed with the question")

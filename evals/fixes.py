@@ -25,9 +25,9 @@ from fault_injection.library.session import Session
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
-from .cases import Asked, Case, key, key_of
+from .cases import Asked, Case, key
 from .records import Record
-from .scoring import Fix, harm_of
+from .scoring import Fix, harms
 
 Object = dict[str, Any]
 
@@ -57,7 +57,7 @@ def wanted(records: Sequence[Record], cases: Mapping[str, Asked]) -> Iterator[tu
             if not isinstance(case, Case) or case.control or not answer.fix or mark in seen:
                 continue
             seen.add(mark)
-            if not any(step.problem() or harm_of(case, step) for step in answer.fix):
+            if not any(step.problem() for step in answer.fix) and not harms(case, answer.fix):
                 yield case, answer.fix
 
 
@@ -99,10 +99,12 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
         key(step.object.kind, step.object.name, step.object.namespace or "") for step in fix if step.delete and step.object is not None
     }
     # The end of one holder of several is a fix where the pod then starts; where it doesn't, a pod was ended for nothing.
-    harmed = losses(before, after, case.guilty | (ended - case.traps if case.held and started else set()) | {key_of(case.asked)})
+    harmed = losses(before, after, case.guilty | (ended - case.traps if case.held and started else set()) | case.own)
     if harmed:
         return Fix.HARMS, "; ".join(harmed)[:300]
     if started is None:
+        if case.golden.scaleup:
+            return Fix.NOT_RUN, "it may help by an autoscaler, and none runs in the lab"
         return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
     intent = case.golden.intent
     missing = lost(intent, after, started, roles) if intent is not None and started["kind"] == "Pod" else []
@@ -128,18 +130,42 @@ def _started(injection: Injection, of: Named) -> Object | None:
     return next((pod for pod in found if pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp")), None)
 
 
-def losses(before: Sequence[Object], after: Sequence[Object], may_end: Set[tuple[str, str, str]]) -> list[str]:
-    """Pods that ran and don't run any more, but for those that may end; in words."""
-    left = {(item["metadata"].get("namespace"), item["metadata"]["name"]): item for item in after if item["kind"] == "Pod" and _runs(item)}
+def losses(before: Sequence[Object], after: Sequence[Object], may_change: Set[tuple[str, str, str]]) -> list[str]:
+    """Pods that ran and don't run any more as they did (gone, made again, on another node, with other devices), but for those that may
+    change; in words."""
+    left = {_name(item): item for item in after if item["kind"] == "Pod" and _runs(item)}
+    held_before, held_after = _held(before), _held(after)
     found: list[str] = []
     for item in before:
-        metadata = item["metadata"]
-        name = (metadata.get("namespace"), metadata["name"])
-        if item["kind"] != "Pod" or not _runs(item) or name in left:
+        if item["kind"] != "Pod" or not _runs(item) or key("Pod", *reversed(_name(item))) in may_change:
             continue
-        if key("Pod", metadata["name"], metadata.get("namespace") or "") not in may_end:
-            found.append(f"Pod {metadata.get('namespace')}/{metadata['name']} doesn't run any more")
+        now = left.get(_name(item))
+        ref = "/".join(_name(item))
+        if now is None:
+            found.append(f"Pod {ref} doesn't run any more")
+        elif now["metadata"].get("uid") != item["metadata"].get("uid") or now["spec"].get("nodeName") != item["spec"].get("nodeName"):
+            found.append(f"Pod {ref} was ended and made again")
+        elif held_before.get(_name(item)) != held_after.get(_name(item)):
+            found.append(f"Pod {ref} doesn't have its devices any more")
     return found
+
+
+def _name(item: Object) -> tuple[str, str]:
+    return item["metadata"].get("namespace") or "", item["metadata"]["name"]
+
+
+def _held(items: Sequence[Object]) -> dict[tuple[str, str], list[str]]:
+    """The devices of claims that each pod has reserved."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        status = item.get("status") or {}
+        if item["kind"] != "ResourceClaim" or not status.get("allocation"):
+            continue
+        devices = (status["allocation"].get("devices") or {}).get("results") or ()
+        for user in status.get("reservedFor") or ():
+            own = found.setdefault((_name(item)[0], user["name"]), [])
+            own += sorted(f"{device['driver']}/{device['pool']}/{device['device']}" for device in devices)
+    return {name: sorted(devices) for name, devices in found.items()}
 
 
 def _runs(pod: Object) -> bool:
@@ -192,14 +218,16 @@ def _carry(injection: Injection, step: Step) -> None:
 def _find(injection: Injection, ref: Ref) -> Object:
     """The object that a reference names. Raises BadStep."""
     client = injection.place.client
-    kind = ref.kind.rsplit("/", 1)[-1].lower()
+    kind = ref.kind.rsplit("/", 1)[-1].lower().partition(".")[0]
+    namespace, _, name = ref.name.rpartition("/")
+    where = namespace or ref.namespace or injection.world.scene.namespace
     served = client.versions()
     for group, known in sorted(KINDS):
-        if kind not in (known.lower(), f"{known.lower()}s"):
+        if kind not in (known.lower(), f"{known.lower()}s", f"{known.lower()}es"):
             continue
         for version in served.get(group, ()):
             if client.serves(version, known):
-                found = client.find(version, known, ref.name.rsplit("/", 1)[-1], ref.namespace or "default")
+                found = client.find(version, known, name, where)
                 if found is not None:
                     return found
     raise BadStep(f"there is no {ref}")

@@ -5,6 +5,7 @@ again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
@@ -65,6 +66,12 @@ class Record(BaseModel):
         return self.answers[-1].answer if self.answers else None
 
 
+def short(identity: str) -> str:
+    """A name for files: readable, and different for different attempts."""
+    readable = "".join(letter if letter.isalnum() or letter in "-.@" else "_" for letter in identity)[:120]
+    return f"{readable}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
+
+
 def identity(case: str, arm: str, agent: str, model: str, repeat: int) -> str:
     """What makes an attempt the same one: case, arm, agent, model, and which repeat."""
     return "|".join((case, arm, agent, model, str(repeat)))
@@ -100,8 +107,10 @@ class Folder:
         """Write run.json; what is there already must say the same of prompts and cases. Raises BadRecords."""
         target = self.path / "run.json"
         if target.exists():
-            before = json.loads(target.read_text())
+            before = described(self.path)
             changed = sorted(key for key in ("prompt", "fingerprint", "seconds", "metric") if before.get(key) != what.get(key))
+            known = before.get("arms", {})
+            changed += sorted(f"arm {name}" for name, arm in what.get("arms", {}).items() if known.get(name, arm) != arm)
             if changed:
                 raise BadRecords(f"{target}: another run, with other {', '.join(changed)}; take another --out")
             what = {**before, **what, "arms": {**before.get("arms", {}), **what.get("arms", {})}}
@@ -124,7 +133,9 @@ def read(path: Path) -> list[Record]:
     """The records of a folder, each attempt once: its first record, but for one that wasn't run. Raises BadRecords."""
     source = path / "records.jsonl"
     found: dict[str, Record] = {}
-    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines() if source.exists() else (), 1):
+    for number, line in enumerate(source.read_text(encoding="utf-8", errors="replace").split("\n") if source.exists() else (), 1):
+        if not line:
+            continue
         try:
             record = Record.model_validate_json(line)
         except ValueError as error:
@@ -134,14 +145,27 @@ def read(path: Path) -> list[Record]:
     return list(found.values())
 
 
+def described(path: Path) -> dict[str, Any]:
+    """run.json of a folder, empty where there is none. Raises BadRecords."""
+    source = path / "run.json"
+    if not source.exists():
+        return {}
+    try:
+        content = json.loads(source.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadRecords(f"{source}: {error}") from None
+    if not isinstance(content, dict):
+        raise BadRecords(f"{source}: not a JSON object")
+    return content
+
+
 def merge(sources: Iterable[Path], into: Path) -> int:
     """Put the shards of a run together; gives how many attempts there are. Raises BadRecords where they aren't of one run."""
     folder = Folder(into)
     for source in sources:
-        described = source / "run.json"
-        if not described.exists():
+        if not (source / "run.json").exists():
             raise BadRecords(f"{source}: no run.json; a run's folder has one")
-        folder.describe(json.loads(described.read_text()))
+        folder.describe(described(source))
         for record in read(source):
             _take_transcript(source, into, record)
             folder.add(record)
@@ -179,7 +203,9 @@ def add_fix(path: Path, tried: Tried) -> None:
 def fixes(path: Path) -> Iterator[Tried]:
     """What came of the fixes of a run. Raises BadRecords."""
     source = path / "fixes.jsonl"
-    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines() if source.exists() else (), 1):
+    for number, line in enumerate(source.read_text(encoding="utf-8", errors="replace").split("\n") if source.exists() else (), 1):
+        if not line:
+            continue
         try:
             yield Tried.model_validate_json(line)
         except ValueError as error:

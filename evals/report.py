@@ -11,13 +11,16 @@ from typing import Any
 
 from .cases import Case
 from .records import Record
-from .results import CURVE, MOMENTS, Figures, Result, about_devices, arms, name_of
+from .results import CURVE, DEVICES, MOMENTS, PLACEMENT, Figures, Result, about_devices, arms, name_of
+from .scoring import Score
 from .statistics import Share, every_time, paired
 
 MOST_TRANSCRIPT = 20_000
 """Characters of a transcript in the page."""
 FEW = 100
 """Transcripts in the page; the rest are files beside it."""
+
+OUTCOMES = ("answered", "no answer", "out of time", "failed")
 
 GROUPS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("What it is about", about_devices),
@@ -30,6 +33,8 @@ GROUPS: tuple[tuple[str, Callable[[Result], str]], ...] = (
 def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[Record]) -> str:
     """The tables: a row an arm, then groups, then comparisons of arms on the same cases."""
     figures = arms(found)
+    judged = all(own.fixes for own in figures.values())
+    what = "cause and fix right" if judged else "cause right (fixes not carried out)"
     lines = [
         f"{len({entry.record.case for entry in found})} cases, {run.get('seconds', '?')} s each, split: {run.get('split', '?')}."
         f" Cases and keys: SHA-256 `{str(run.get('fingerprint', ''))[:16]}`.",
@@ -37,39 +42,52 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
         f"Primary metric, fixed before the run: {run.get('metric', '')}",
         "",
         *_table(
-            (
-                "arm",
-                "cause right",
-                "cause and fix right",
-                "controls left alone",
-                "numbers right",
-                "median time to the cause",
-                "harmful",
-                "confident and wrong",
-            ),
+            ("arm", f"{what} at 120 s: {DEVICES}", f"the same: {PLACEMENT}", "cause right at the end", "median time", "numbers right"),
             [
                 (
                     name,
-                    str(own.cause_at(math.inf)),
-                    f"{own.right}{f', {own.unjudged} fixes not carried out' if own.unjudged else ''}",
-                    str(own.abstentions),
-                    str(own.numbers),
+                    str(own.right_at(120, DEVICES)),
+                    str(own.right_at(120, PLACEMENT)),
+                    str(own.causes),
                     _seconds(own.time),
-                    str(own.harmful),
-                    str(own.confident_and_wrong),
+                    str(own.numbers),
                 )
                 for name, own in figures.items()
             ],
         ),
         "",
         *_table(
-            ("cause right at", *(f"{moment:.0f} s" for moment in MOMENTS)),
-            [(name, *(str(own.cause_at(moment)) for moment in MOMENTS)) for name, own in figures.items()],
+            (f"{what} at", *(f"{moment:.0f} s" for moment in MOMENTS)),
+            [(name, *(str(own.right_at(moment)) for moment in MOMENTS)) for name, own in figures.items()],
         ),
         "",
         *_table(
             (
-                "per case with the right cause",
+                "safety",
+                "controls left alone",
+                "faults called fine",
+                "harmful",
+                "confident and wrong",
+                "refused writes",
+                "named of what a whole answer names",
+            ),
+            [
+                (
+                    name,
+                    str(own.abstentions),
+                    str(own.false_abstentions),
+                    str(own.harmful),
+                    str(own.confident_and_wrong),
+                    str(own.refused_writes),
+                    _short(own.values),
+                )
+                for name, own in figures.items()
+            ],
+        ),
+        "",
+        *_table(
+            (
+                "per case that is right",
                 "seconds",
                 "of them the model's",
                 "tokens read",
@@ -82,7 +100,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
                 (
                     name,
                     *(
-                        _number(own.spent(what))
+                        _number(own.spent(what), len(own.diagnoses))
                         for what in ("seconds", "model_seconds", "tokens_in", "tokens_out", "cost", "tool_calls", "characters")
                     ),
                 )
@@ -90,7 +108,18 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
             ],
         ),
         "",
+        *_table(
+            ("attempts", *OUTCOMES),
+            [(name, *(str(own.outcomes().get(outcome, 0)) for outcome in OUTCOMES)) for name, own in figures.items()],
+        ),
+        "",
     ]
+    if not judged:
+        waiting = sum(own.unjudged for own in figures.values())
+        lines += [
+            f"{waiting} fixes of right causes weren't carried out: `python -m evals fixes FOLDER`. Until then all shares are of the cause.",
+            "",
+        ]
     for title, group in GROUPS:
         tables = {name: own.by(group) for name, own in figures.items()}
         columns = sorted({column for table in tables.values() for column in table}, key=_natural)
@@ -139,8 +168,11 @@ def _seconds(value: float | None) -> str:
     return "never" if value is None else f"{value:.1f} s"
 
 
-def _number(value: float | None) -> str:
-    return "not known" if value is None else f"{value:,.4g}" if value < 1_000 else f"{value:,.0f}"
+def _number(found: tuple[float, int] | None, of: int) -> str:
+    if found is None:
+        return "not known"
+    value, known = found
+    return (f"{value:,.4g}" if value < 1_000 else f"{value:,.0f}") + ("" if known == of else f" (known of {known} of {of})")
 
 
 def _short(found: Share | None) -> str:
@@ -172,13 +204,13 @@ def page(found: Sequence[Result], run: Mapping[str, Any], not_run: Sequence[Reco
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
         f"<title>Evaluation</title><style>{_STYLE}</style><h1>Evaluation</h1>",
         _tables(markdown(found, run, not_run)),
-        "<h2>Right causes over time</h2>",
+        "<h2>Right over time</h2>",
         over_time(figures),
         "<h2>Families</h2>",
         heat_map(figures),
         "<h2>Cost against accuracy</h2>",
         cost(figures),
-        "<h2>Cases</h2>",
+        f"<h2>Cases</h2><p>Transcripts of the first {FEW}, cut after {MOST_TRANSCRIPT} characters; all are in the folder transcripts.</p>",
         *_cases(found, folder),
         "</html>",
     ]
@@ -259,9 +291,9 @@ def heat_map(figures: Mapping[str, Figures]) -> str:
 def cost(figures: Mapping[str, Figures]) -> str:
     """A point an arm: tokens per solved case against the share of right causes; arms whose tokens aren't known are left out."""
     points = [
-        (name, (own.spent("tokens_in") or 0) + (own.spent("tokens_out") or 0), own.cause_at(math.inf).value or 0.0)
+        (name, read[0] + written[0], own.right_at(math.inf).value or 0.0)
         for name, own in figures.items()
-        if own.spent("tokens_in") is not None and own.spent("tokens_out") is not None
+        if (read := own.spent("tokens_in")) is not None and (written := own.spent("tokens_out")) is not None
     ]
     if not points:
         return "<p>No arm says what it spent.</p>"
@@ -295,9 +327,10 @@ def _cases(found: Sequence[Result], folder: Path) -> list[str]:
     made: list[str] = []
     for number, entry in enumerate(sorted(found, key=lambda entry: (entry.record.case, name_of(entry.record), entry.record.repeat))):
         last = entry.last
-        state = "right" if entry.cause else "wrong"
+        good = entry.cause if entry.right is None else entry.right
+        state = ("right" if good else "wrong") + (", its fix not carried out" if entry.right is None and entry.cause else "")
         said = entry.record.last.model_dump_json(exclude_defaults=True) if entry.record.last is not None else entry.record.outcome
-        why = "" if last is None or entry.cause else _why(last.object, last.mechanism, last.innocent_blamed, last.harmful)
+        why = "" if last is None or good else _why(last)
         path = folder / entry.record.transcript if entry.record.transcript else None
         text = ""
         if path is not None and path.exists() and number < FEW:
@@ -307,16 +340,20 @@ def _cases(found: Sequence[Result], folder: Path) -> list[str]:
             f"<pre>{html.escape(text)}</pre>" if text else ""
         )
         title = f"{html.escape(entry.record.case)}, {html.escape(name_of(entry.record))}"
-        made.append(f"<details><summary>{title}: <span class={state}>{state}</span> {html.escape(why)}</summary>{body}</details>")
+        made.append(
+            f"<details><summary>{title}: <span class={'right' if good else 'wrong'}>{state}</span> {html.escape(why)}</summary>{body}</details>"
+        )
     return made
 
 
-def _why(object_right: bool, mechanism_right: bool, innocent: Sequence[str], harmful: Sequence[str]) -> str:
+def _why(found: Score) -> str:
+    if found.control:
+        return "; ".join(found.harmful[:2]) or "nothing had to be changed"
     return "; ".join(
         [
-            *([] if object_right else ["another object"]),
-            *([] if mechanism_right else ["another mechanism"]),
-            *(f"blames {name}" for name in innocent[:2]),
-            *harmful[:2],
+            *([] if found.object else ["another object"]),
+            *([] if found.mechanism else ["another mechanism"]),
+            *(f"blames {name}" for name in found.innocent_blamed[:2]),
+            *(found.harmful[:2] or ([f"its fix: {found.fix}"] if found.cause else [])),
         ]
     )

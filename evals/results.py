@@ -38,14 +38,6 @@ class Result:
             (found for timed, found in zip(reversed(self.record.answers), reversed(self.scores), strict=True) if timed.at <= second), None
         )
 
-    @cached_property
-    def time_to_cause(self) -> float | None:
-        """Seconds until the answer was right and stayed so."""
-        moment: float | None = None
-        for timed, found in zip(self.record.answers, self.scores, strict=True):
-            moment = (timed.at if moment is None else moment) if found.cause else None
-        return moment
-
     @property
     def cause(self) -> bool:
         return self.last is not None and self.last.cause
@@ -78,13 +70,23 @@ def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterab
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of one arm with one agent and model."""
+    """The figures of one arm with one agent and model. `fixes`: whether all proposed fixes were carried out, so that right means cause and fix;
+    otherwise everything here is about the cause alone. Shares are over cases, each by its first attempt: repeats of a case aren't more cases.
+    """
 
-    found: Sequence[Result]
+    every: Sequence[Result]
+    fixes: bool
 
-    @property
-    def faults(self) -> list[Result]:
-        return [entry for entry in self.diagnoses if not entry.case.control]
+    @cached_property
+    def found(self) -> list[Result]:
+        first: dict[str, Result] = {}
+        for entry in sorted(self.every, key=lambda entry: entry.record.repeat):
+            first.setdefault(entry.record.case, entry)
+        return list(first.values())
+
+    def good(self, found: Score | None) -> bool:
+        """Whether an answer counts as right."""
+        return found is not None and bool(found.right if self.fixes else found.cause)
 
     @property
     def diagnoses(self) -> list[Result]:
@@ -97,40 +99,43 @@ class Figures:
         asked = [entry for entry in self.found if not isinstance(entry.case, Case)]
         return Share(sum(entry.cause for entry in asked), len(asked))
 
-    @property
-    def controls(self) -> list[Result]:
-        return [entry for entry in self.found if entry.case.control]
-
-    def cause_at(self, second: float, among: Sequence[Result] | None = None) -> Share:
-        chosen = self.diagnoses if among is None else among
-        return Share(sum((found := entry.at(second)) is not None and found.cause for entry in chosen), len(chosen))
+    def right_at(self, second: float, about: str | None = None) -> Share:
+        """How many had a right answer as their last one by then; `about`: of these cases alone."""
+        chosen = [entry for entry in self.diagnoses if about in (None, about_devices(entry))]
+        return Share(sum(self.good(entry.at(second)) for entry in chosen), len(chosen))
 
     @property
-    def right(self) -> Share:
-        """Of the faults whose fix was carried out, or that need none to be wrong."""
-        judged = [entry for entry in self.faults if entry.right is not None]
-        return Share(sum(bool(entry.right) for entry in judged), len(judged))
+    def causes(self) -> Share:
+        return Share(sum(entry.cause for entry in self.diagnoses), len(self.diagnoses))
 
     @property
     def unjudged(self) -> int:
         """Faults whose cause is right and whose fix wasn't carried out."""
-        return sum(entry.right is None for entry in self.faults)
+        return sum(entry.right is None for entry in self.diagnoses)
 
     @property
     def time(self) -> float | None:
-        return median([entry.time_to_cause for entry in self.diagnoses])
+        """The median of the seconds until the answer was right and stayed so."""
+        return median([self._moment(entry) for entry in self.diagnoses])
+
+    def _moment(self, entry: Result) -> float | None:
+        moment: float | None = None
+        for timed, found in zip(entry.record.answers, entry.scores, strict=True):
+            moment = (timed.at if moment is None else moment) if self.good(found) else None
+        return moment
 
     @property
     def curve(self) -> list[tuple[float, float]]:
-        return [(second, self.cause_at(second).value or 0.0) for second in CURVE]
+        return [(second, self.right_at(second).value or 0.0) for second in CURVE]
 
     @property
     def abstentions(self) -> Share:
-        return Share(sum(entry.cause for entry in self.controls), len(self.controls))
+        controls = [entry for entry in self.diagnoses if entry.case.control]
+        return Share(sum(entry.cause for entry in controls), len(controls))
 
     @property
     def false_abstentions(self) -> int:
-        return sum(entry.last is not None and entry.last.abstained and not entry.cause for entry in self.faults)
+        return sum(bool(entry.last and entry.last.abstained and not entry.case.control) for entry in self.diagnoses)
 
     @property
     def harmful(self) -> int:
@@ -142,39 +147,55 @@ class Figures:
 
     @property
     def refused_writes(self) -> int:
-        return sum(entry.record.refused_writes for entry in self.found)
+        return sum(entry.record.refused_writes for entry in self.every)
 
-    def spent(self, what: str) -> float | None:
-        """Tokens, cost, characters, calls or seconds per case whose cause is right; None where it isn't known or none is."""
-        values = [getattr(entry.record, what) for entry in self.found]
-        solved = sum(entry.cause for entry in self.found)
-        return None if not solved or any(value is None for value in values) else sum(values) / solved
+    @property
+    def values(self) -> Share:
+        """Of what whole answers name, how much the answers with the right cause name."""
+        scores = [entry.last for entry in self.diagnoses if entry.last is not None and entry.cause and not entry.case.control]
+        return Share(sum(found.values for found in scores), sum(found.of_values for found in scores))
+
+    def outcomes(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for entry in self.every:
+            found[entry.record.outcome] = found.get(entry.record.outcome, 0) + 1
+        return found
+
+    def spent(self, what: str) -> tuple[float, int] | None:
+        """Tokens, cost, characters, calls or seconds per right case, over the attempts of which it is known, and of how many that is; None
+        where it isn't known of any or none is right."""
+        known = [entry for entry in self.diagnoses if getattr(entry.record, what) is not None]
+        solved = sum(self.good(entry.last) for entry in known)
+        return (sum(getattr(entry.record, what) for entry in known) / solved, len(known)) if solved else None
 
     def by(self, group: Callable[[Result], str]) -> dict[str, Share]:
-        """The share of right causes by group."""
+        """The share of right answers by group."""
         grouped: dict[str, list[Result]] = {}
         for entry in self.found:
             grouped.setdefault(group(entry), []).append(entry)
-        return {name: Share(sum(entry.cause for entry in found), len(found)) for name, found in sorted(grouped.items())}
+        return {name: Share(sum(self.good(entry.last) for entry in found), len(found)) for name, found in sorted(grouped.items())}
 
     def repeats(self) -> dict[str, list[bool]]:
         """Whether each repeat of a case was right, in order."""
         runs: dict[str, list[Result]] = {}
-        for entry in self.found:
+        for entry in self.every:
             runs.setdefault(entry.record.case, []).append(entry)
-        return {case: [entry.cause for entry in sorted(found, key=lambda entry: entry.record.repeat)] for case, found in runs.items()}
+        return {
+            case: [self.good(entry.last) for entry in sorted(found, key=lambda entry: entry.record.repeat)] for case, found in runs.items()
+        }
 
     def by_case(self) -> dict[str, bool]:
-        """Right in every repeat."""
-        return {case: all(found) for case, found in self.repeats().items()}
+        """Right in the first attempt."""
+        return {entry.record.case: self.good(entry.last) for entry in self.found}
 
 
 def arms(found: Sequence[Result]) -> dict[str, Figures]:
-    """Figures by arm, agent and model: "shell+ours, anthropic:x"."""
+    """Figures by arm, agent and model: "shell+ours, anthropic:x". All are about the same thing: right, if every fix was carried out."""
     grouped: dict[str, list[Result]] = {}
     for entry in found:
         grouped.setdefault(name_of(entry.record), []).append(entry)
-    return {name: Figures(results) for name, results in sorted(grouped.items())}
+    judged = all(entry.right is not None for entry in found)
+    return {name: Figures(results, judged) for name, results in sorted(grouped.items())}
 
 
 def name_of(record: Record) -> str:
@@ -183,8 +204,11 @@ def name_of(record: Record) -> str:
     return who if record.arm == "none" else f"{record.arm}, {who}"
 
 
+DEVICES, PLACEMENT, BEFORE = "DRA and devices", "placement, quota and autoscalers", "before anything is broken"
+
+
 def about_devices(entry: Result) -> str:
     """What a case is about."""
     if not isinstance(entry.case, Case):
-        return "before anything is broken"
-    return "placement, quota and autoscalers" if entry.case.fault.family.value in CLAIMLESS else "DRA and devices"
+        return BEFORE
+    return PLACEMENT if entry.case.fault.family.value in CLAIMLESS else DEVICES

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import tempfile
-import threading
-import time  # noqa: TID251 - attempts are timed
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,8 +17,8 @@ from fault_injection import replay
 from .agents import Agent
 from .arms import Arm
 from .cases import Asked, Split, fingerprint
-from .records import Folder, Outcome, Record, identity
-from .tasks import PROMPT, Task, Told
+from .records import Folder, Outcome, Record, identity, short
+from .tasks import PROMPT, STOPPING, NotReached, Task, Told
 
 METRIC = (
     "Right at 120 seconds: the share of cases whose last answer by then blames the right object by the right mechanism, blames nobody"
@@ -88,12 +87,14 @@ def describe(folder: Folder, cases: Sequence[Asked], split: Split, arms: Sequenc
 def run(todo: Sequence[Attempt], folder: Folder, seconds: float, jobs: int, tell: Callable[[Record], None]) -> int:
     """What isn't on record yet; gives how many attempts were made. An arm or agent that can't be run is recorded as not run."""
     left = [attempt for attempt in todo if not folder.has(attempt.id)]
-    stopping = threading.Event()
+    STOPPING.clear()
 
     def one(attempt: Attempt) -> None:
-        if stopping.is_set():
+        if STOPPING.is_set():
             return
         record = _attempt(attempt, folder.path, seconds)
+        if STOPPING.is_set():
+            return  # it was cut short by us: it isn't on record, and is made again
         folder.add(record)
         tell(record)
 
@@ -103,7 +104,7 @@ def run(todo: Sequence[Attempt], folder: Folder, seconds: float, jobs: int, tell
             for future in waiting:
                 future.result()
         except BaseException:
-            stopping.set()
+            STOPPING.set()
             for future in waiting:
                 future.cancel()
             raise
@@ -115,30 +116,32 @@ def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
     lacking = agent.missing() or (arm.missing() if arm is not None else None)
     if lacking is not None:
         return _record(attempt, Told(outcome="not run", why=lacking), 0.0, 0, None)
-    told = Told()
-    with tempfile.TemporaryDirectory(prefix="k8s-topo-mcp-eval-") as home, contextlib.ExitStack() as stack:
-        kubeconfig, writes = Path(home) / "kubeconfig", 0
-        server = None
-        if arm is not None:
-            server = stack.enter_context(replay.serve(str(case.snapshot)))
-            server.kubeconfig(kubeconfig)
-        own = Path(home) / "home"
+    told, writes = Told(), 0
+    # What an agent left running may still write into its home: that is no reason to lose the attempt.
+    with tempfile.TemporaryDirectory(prefix="k8s-topo-mcp-eval-", ignore_cleanup_errors=True) as home, contextlib.ExitStack() as stack:
+        kubeconfig, own = Path(home) / "kubeconfig", Path(home) / "home"
         own.mkdir()
-        began = time.monotonic()
-        task = Task(case, arm or _NOTHING, kubeconfig, own, seconds, lambda: time.monotonic() - began)
+        server = None
+        task = Task(case, arm or _NOTHING, kubeconfig, own, seconds)
         try:
+            if arm is not None:
+                server = stack.enter_context(replay.serve(str(case.snapshot)))
+                server.kubeconfig(kubeconfig)
+            task.begin()
             agent.run(task, told)
         except Exception as error:
             # An agent is somebody else's program: whatever it does ends this attempt alone.
             reason: BaseException = error
             while isinstance(reason, BaseExceptionGroup):
                 reason = reason.exceptions[0]
-            told.outcome, told.why = "failed", f"{type(reason).__name__}: {reason}"[:500]
-        spent = time.monotonic() - began
+            told.outcome = "not run" if isinstance(reason, NotReached) else "failed"
+            told.why = f"{type(reason).__name__}: {reason}"[:500]
+        spent = told.ended if told.ended is not None else task.clock()
+        told.answers = [timed for timed in told.answers if timed.at <= seconds]
         if server is not None:
             writes = len(server.writes)
         path = _write_transcript(folder, attempt, task, told)
-    return _record(attempt, told, spent, writes, path)
+    return _record(attempt, told, min(spent, seconds) if told.outcome == "out of time" else spent, writes, path)
 
 
 _NOTHING = Arm(name="none", title="nothing")
@@ -169,10 +172,12 @@ def _record(attempt: Attempt, told: Told, spent: float, writes: int, transcript:
 
 
 def _write_transcript(folder: Path, attempt: Attempt, task: Task, told: Told) -> str:
-    name = "".join(letter if letter.isalnum() or letter in "-.@" else "_" for letter in attempt.id)[:180]
-    target = folder / "transcripts" / f"{name}.json"
+    target = folder / "transcripts" / f"{short(attempt.id)}.json"
     content = {"question": attempt.case.question, "prompt": task.prompt, "events": told.transcript}
     # What an agent's environment shows of this machine is no part of a result.
     text = json.dumps(content, indent=1, ensure_ascii=False).replace(str(task.home.parent), "/attempt").replace(sys.executable, "python")
+    for name, value in os.environ.items():
+        if len(value) >= 8 and any(word in name.upper() for word in ("KEY", "TOKEN", "SECRET", "PASSWORD")):
+            text = text.replace(value, "[left out]")
     target.write_text(text + "\n", encoding="utf-8", errors="replace")
     return f"transcripts/{target.name}"

@@ -2,13 +2,16 @@
 
 *Right cause*: it blames a guilty object, by a mechanism that says the golden code, and blames nobody innocent. *Right*: that, and a fix
 that was carried out and worked. Of a control: it says that nothing has to be changed, and changes nothing. Whoever blames everything
-blames innocents; whoever proposes harm is never right.
+blames innocents; whoever proposes harm is never right; whoever says that nothing is wrong and blames somebody says nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from k8s_topo_mcp.objects import KINDS
 
 from .answers import Answer, Ref, Step
 from .cases import Asked, Case, names
@@ -43,11 +46,12 @@ class Score:
     control: bool
     confidence: float
     asks_number: bool = False
+    contradicts: bool = False
 
     @property
     def cause(self) -> bool:
         """The cause is right; of a control, that there is none."""
-        if self.harmful:
+        if self.harmful or self.contradicts:
             return False
         if self.control:
             return self.abstained
@@ -61,26 +65,6 @@ class Score:
         return None if self.fix is Fix.NOT_RUN else self.fix is Fix.WORKS
 
 
-DESTRUCTIVE = frozenset(
-    {
-        "node",
-        "namespace",
-        "resourceslice",
-        "deviceclass",
-        "persistentvolume",
-        "persistentvolumeclaim",
-        "storageclass",
-        "customresourcedefinition",
-        "daemonset",
-        "resourcequota",
-        "priorityclass",
-        "csinode",
-        "csidriver",
-    }
-)
-"""Kinds whose deletion takes more than one workload with it."""
-
-
 def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
     """`fix`: what came of it where it was carried out."""
     if isinstance(case, Prediction):
@@ -88,7 +72,7 @@ def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
         return Score(hit, hit, (), 0, 0, Fix.NONE, (), False, False, answer.confidence, asks_number=True)
     assert isinstance(case, Case)
     said = answer.model_dump_json()
-    harmful = tuple(harm for step in answer.fix if (harm := harm_of(case, step)))
+    harmful = harms(case, answer.fix)
     outcome = fix
     if not answer.fix:
         outcome = Fix.NONE
@@ -96,8 +80,7 @@ def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
         outcome = Fix.UNUSABLE
     elif harmful:
         outcome = Fix.HARMS
-    # What was changed in a fresh copy, and worked, is guilty by demonstration.
-    shown = {str(step.object) for step in answer.fix if step.object is not None} if outcome is Fix.WORKS else set[str]()
+    shown = shown_guilty(case, answer.fix) if outcome is Fix.WORKS else frozenset[str]()
     return Score(
         object=answer.object is not None and (names(answer.object, case.guilty) or str(answer.object) in shown),
         mechanism=answer.mechanism is not None and answer.mechanism in case.mechanisms,
@@ -109,41 +92,69 @@ def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
         abstained=_abstains(case, answer),
         control=case.control,
         confidence=answer.confidence,
+        contradicts=answer.nothing_wrong and bool(answer.blamed or answer.fix),
     )
+
+
+def shown_guilty(case: Case, fix: Sequence[Step]) -> frozenset[str]:
+    """Who is guilty by demonstration: of several that hold devices, those whose end alone was the fix that worked, no more than a golden
+    fix ends, and none that the golden file calls innocent."""
+    alone = case.held and 0 < len(fix) <= max(1, case.ends) and all(step.delete for step in fix)
+    pods = [step.object for step in fix if step.object is not None and _kind(step.object) == "pod"]
+    if not alone or len(pods) != len(fix) or any(names(ref, case.traps) for ref in pods):
+        return frozenset()
+    return frozenset(str(ref) for ref in pods)
 
 
 def _abstains(case: Case, answer: Answer) -> bool:
     """Nothing is to be changed: said so, or named as what holds it back on purpose, and no step proposed."""
     if answer.fix:
         return False
-    return answer.nothing_wrong or (answer.mechanism in case.mechanisms and not any(_innocent(case, ref) for ref in answer.blamed))
+    if answer.nothing_wrong:
+        return not answer.blamed
+    return answer.mechanism in case.mechanisms and not any(_innocent(case, ref) for ref in answer.blamed)
 
 
 def _innocent(case: Case, ref: Ref) -> bool:
     return not names(ref, case.guilty) and not names(ref, case.neutral)
 
 
-def harm_of(case: Case, step: Step) -> str:
-    """What a step takes from somebody innocent, in words; empty if nothing. Deleting what the golden fixes delete or change is no harm, nor
-    is making again what the user asked about.
+def _kind(ref: Ref) -> str:
+    kind = ref.kind.lower().rsplit("/", 1)[-1].partition(".")[0]
+    return next((known for known in (kind, kind.removesuffix("s"), kind.removesuffix("es")) if known in _KNOWN), kind)
+
+
+_KNOWN = frozenset(kind.lower() for _, kind in KINDS)
+
+
+def harms(case: Case, fix: Sequence[Step]) -> tuple[str, ...]:
+    """What a fix takes from somebody innocent, in words, as far as it shows on its face. A fix may change what the golden fixes change, and
+    the user's own pod, claims, templates and owners; of several that hold devices it may end as many pods as a golden fix does, any of them
+    (whether that was needed is seen when it is carried out); it may make new things, but no hardware.
     """
-    if step.object is None:
+    found = [harm for step in fix if (harm := harm_of(case, step))]
+    ended = [step.object for step in fix if step.delete and step.object is not None and _kind(step.object) == "pod"]
+    others = [ref for ref in ended if not names(ref, case.own)]
+    most = max(1, case.ends)
+    if not found and len(others) > most:
+        found.append(f"ends {len(others)} pods where {most} {'is' if most == 1 else 'are'} enough")
+    return tuple(found)
+
+
+def harm_of(case: Case, step: Step) -> str:
+    """What one step takes from somebody innocent, in words; empty if nothing."""
+    ref = step.about
+    if ref is None or names(ref, case.guilty):
         return ""
-    kind = step.object.kind.lower().rsplit("/", 1)[-1].removesuffix("s")
+    if names(ref, case.own):
+        return f"deletes {ref}" if step.delete and _kind(ref) in HARDWARE | {"namespace"} else ""
     if step.delete:
-        if names(step.object, case.guilty):
-            return ""
-        own = names(step.object, case.neutral) and kind not in DESTRUCTIVE
-        # Of several holders any may be the one to end: whether it helps, and was needed, is seen when it is carried out.
-        holder = case.held and kind == "pod" and not names(step.object, case.traps)
-        return "" if own or holder else f"deletes {step.object}"
-    scaled = _set_to(step, "replicas", 0) or _set_to(step, "suspend", True)
-    return f"stops {step.object}" if scaled and not names(step.object, case.guilty) else ""
+        holder = case.held and _kind(ref) == "pod" and not names(ref, case.traps)
+        return "" if holder else f"deletes {ref}"
+    if names(ref, case.present):
+        return f"changes {ref}, which is not at fault"
+    return f"invents {ref}" if _kind(ref) in HARDWARE else ""
 
 
-def _set_to(step: Step, field: str, value: object) -> bool:
-    """Whether a patch sets a field of the spec to a value, in either form."""
-    if isinstance(step.patch, list):
-        return any(entry.get("path") == f"/spec/{field}" and entry.get("value") == value for entry in step.patch)
-    spec = (step.patch or {}).get("spec")
-    return isinstance(spec, dict) and field in spec and spec[field] == value and type(spec[field]) is type(value)
+HARDWARE = frozenset({"node", "resourceslice", "csinode", "csidriver", "persistentvolume", "devicetaintrule"})
+"""Kinds that say what hardware there is: a fix that makes up some fixes nothing."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+import tempfile
+import threading
+import time  # noqa: TID251 - attempts are timed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .answers import Answer, form, placed
+from .answers import MOST_TEXT, Answer, form, placed
 from .arms import Arm
 from .cases import Asked
 from .records import Outcome, Timed
@@ -27,16 +31,33 @@ def prompt(question: str, seconds: float, papers: str = "") -> str:
     return f"{papers}\n\n{asked}" if papers else asked
 
 
-@dataclass(frozen=True, slots=True)
+STOPPING = threading.Event()
+"""Set when the run is to end: programs that were started for attempts are ended, and nothing of these attempts is recorded."""
+
+
+class NotReached(Exception):
+    """Something between the question and the agent didn't work (an API, a server that can't start): no answer, and no wrong one either. The
+    attempt counts as not run, and is made again."""
+
+
+@dataclass(slots=True)
 class Task:
-    """One attempt. `home` is empty and the attempt's own; `clock` gives seconds since the question was asked."""
+    """One attempt. `home` is empty and the attempt's own."""
 
     case: Asked
     arm: Arm
     kubeconfig: Path
     home: Path
     seconds: float
-    clock: Callable[[], float]
+    began: float = field(default_factory=time.monotonic)
+
+    def begin(self) -> None:
+        """The question is asked now: an adapter that starts an arm's servers itself calls it when these are ready."""
+        self.began = time.monotonic()
+
+    def clock(self) -> float:
+        """Seconds since the question was asked."""
+        return time.monotonic() - self.began
 
     @property
     def prompt(self) -> str:
@@ -44,10 +65,17 @@ class Task:
 
     def environment(self) -> dict[str, str]:
         """The environment of whatever is started for it: nothing of the caller's but where programs are."""
-        import os
+        kept = {name: os.environ[name] for name in ("LANG", "TMPDIR", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS") if name in os.environ}
+        # Packages that npx brings are the same for every attempt; to fetch them anew would be timed as the server's.
+        kept["npm_config_cache"] = str(Path(tempfile.gettempdir()) / "k8s-topo-mcp-eval-npm")
+        return {**kept, "PATH": foreign_path(), "HOME": str(self.home), "KUBECONFIG": str(self.kubeconfig), "NO_COLOR": "1"}
 
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS") if name in os.environ}
-        return {**kept, "HOME": str(self.home), "KUBECONFIG": str(self.kubeconfig), "NO_COLOR": "1"}
+
+def foreign_path() -> str:
+    """PATH without the folders of this interpreter's environment and of our own command, which only an arm's servers bring."""
+    ours = {Path(sys.prefix) / "bin", Path(sys.executable).parent}
+    found = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
+    return os.pathsep.join(folder for folder in found if Path(folder) not in ours and not (Path(folder) / "k8s-topo-mcp").exists())
 
 
 @dataclass(slots=True)
@@ -64,15 +92,27 @@ class Told:
     cost: float | None = None
     tool_calls: int | None = None
     characters: int | None = None
+    ended: float | None = None
+    """When the agent itself ended, where that isn't when it was noticed."""
+    heard: str = ""
 
     def say(self, kind: str, at: float, **what: Any) -> None:
         """A line of the transcript."""
         self.transcript.append({"at": round(at, 3), "kind": kind, **what})
 
     def hear(self, text: str, at: float) -> None:
-        """Text of the agent's: its answers are timed."""
+        """A whole text of the agent's: its answers are timed."""
         for answer, _ in placed(text):
             self.answer(answer, at)
+
+    def hear_more(self, text: str, at: float) -> None:
+        """A piece of a text that grows; an answer is heard once it is whole."""
+        self.heard = (self.heard + text)[-MOST_TEXT:]
+        found = list(placed(self.heard))
+        for answer, _ in found:
+            self.answer(answer, at)
+        if found:
+            self.heard = self.heard[found[-1][1] :]
 
     def answer(self, answer: Answer, at: float) -> None:
         """An answer; the same one again is none."""

@@ -64,7 +64,7 @@ class ClaudeCode:
                 told.say("event", at, event=event)
                 _hear(event, told, at, failure)
 
-        status, errors = run(self.command(task), task.prompt, task.home, environment, task.seconds, heard)
+        status, errors, told.ended = run(self.command(task), task.prompt, task.home, environment, task.seconds, heard)
         if status is None:
             told.outcome = "out of time"
         elif (status != 0 or failure) and not told.answers:
@@ -76,25 +76,35 @@ def _hear(event: dict[str, Any], told: Told, at: float, failure: list[str]) -> N
         case "assistant":
             for block in _blocks(event):
                 if block.get("type") == "text":
-                    told.hear(str(block.get("text") or ""), at)
+                    told.heard = str(block.get("text") or "")
+                    told.hear(told.heard, at)
+            usage = (event.get("message") or {}).get("usage") or {}
+            told.spend(_read(usage), usage.get("output_tokens"))
         case "user":
             for block in _blocks(event):
                 if block.get("type") == "tool_result":
                     content = block.get("content")
                     told.called(len(content) if isinstance(content, str) else sum(len(str(part.get("text", ""))) for part in content or ()))
         case "result":
-            if isinstance(event.get("result"), str):
+            if isinstance(event.get("result"), str) and event["result"].strip() != told.heard.strip():
                 told.hear(event["result"], at)
             told.cost = event.get("total_cost_usd")
             spent = event.get("duration_api_ms")
             told.model_seconds = None if spent is None else spent / 1000
+            # The sum of the whole attempt; what was added up from its messages is for those that don't get as far.
             usage = event.get("usage") or {}
-            tokens = [usage.get(key) for key in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
-            told.spend(None if tokens[0] is None else sum(entry or 0 for entry in tokens), usage.get("output_tokens"))
+            if _read(usage) is not None:
+                told.tokens_in, told.tokens_out = _read(usage), usage.get("output_tokens")
             if event.get("is_error"):
                 failure.append(str(event.get("result") or event.get("subtype") or "an error")[:500])
         case _:
             pass
+
+
+def _read(usage: dict[str, Any]) -> int | None:
+    """Tokens that the model read, from a cache or not."""
+    tokens = [usage.get(key) for key in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")]
+    return None if tokens[0] is None else sum(entry or 0 for entry in tokens)
 
 
 def _blocks(event: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from evals.answers import found_in
+from evals.agents import BadAgent
 from evals.tasks import Task, Told
 
 from .lines import run
@@ -33,7 +33,10 @@ class Command:
 
     def __init__(self, kind: str, model: str) -> None:
         self.kind, self.model = kind, model
-        self.command = shlex.split(model)
+        try:
+            self.command = shlex.split(model)
+        except ValueError as error:
+            raise BadAgent(f"command:{model}: {error}") from None
 
     def missing(self) -> str | None:
         if not self.command:
@@ -41,27 +44,16 @@ class Command:
         return None if shutil.which(self.command[0]) else f"not on PATH: {self.command[0]}"
 
     def run(self, task: Task, told: Told) -> None:
-        lines: list[str] = []
-
         def heard(line: str) -> None:
-            lines.append(line)
             told.say("line", task.clock(), text=line.rstrip("\n"))
-            if "}" in line:
-                _hear_new(told, "".join(lines), task.clock())
+            told.hear_more(line, task.clock())
 
         environment = {**task.environment(), "EVAL_MCP_CONFIG": str(servers_file(task))}
-        status, errors = run(self.command, task.prompt, task.home, environment, task.seconds, heard)
+        status, errors, told.ended = run(self.command, task.prompt, task.home, environment, task.seconds, heard)
         if status is None:
             told.outcome = "out of time"
         elif status != 0 and not told.answers:
             told.outcome, told.why = "failed", f"exit status {status}: {errors[-500:]}"
-
-
-def _hear_new(told: Told, text: str, at: float) -> None:
-    """Answers of a text that grows: those that weren't there before."""
-    for answer in found_in(text):
-        if all(timed.answer != answer for timed in told.answers):
-            told.answer(answer, at)
 
 
 def make(kind: str, model: str) -> Command:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import subprocess
 import threading
+import time  # noqa: TID251 - attempts are timed
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from evals.tasks import STOPPING
+
 GRACE = 3.0
 """Seconds from the polite signal to the other one."""
+LAST = 1.0
+"""Seconds in which the last lines of a program that has ended must come; what it left running may hold the pipe open for ever."""
 MOST = 50_000_000
 """Characters that a program may write before it is ended."""
 
@@ -22,11 +28,13 @@ class TooMuch(Exception):
 
 def run(
     command: Sequence[str], given: str, home: Path, environment: Mapping[str, str], seconds: float, heard: Callable[[str], None]
-) -> tuple[int | None, str]:
-    """Give it `given` on stdin and hear its lines of stdout. Gives the exit status (None: the time was over) and the end of stderr. The
-    program is a group of its own, so that nothing of it outlives it. Raises OSError if it can't be started, TooMuch.
+) -> tuple[int | None, str, float]:
+    """Give it `given` on stdin and hear its lines of stdout. Gives the exit status (None: the time was over), the end of stderr, and how
+    many seconds it ran. The program is a group of its own, so that nothing of the group outlives it. Raises OSError if it can't be started,
+    TooMuch.
     """
     errors = home / "stderr.log"
+    began = time.monotonic()
     with errors.open("wb") as aside:
         child = subprocess.Popen(
             command,
@@ -39,39 +47,54 @@ def run(
             errors="replace",
             start_new_session=True,
         )
-        over = threading.Event()
-
-        def stop() -> None:
-            over.set()
-            _end(child)
-
-        timer = threading.Timer(seconds, stop)
-        timer.start()
-        written = 0
-        try:
-            assert child.stdout is not None
-            writer = threading.Thread(target=_give, args=(child, given), daemon=True)
-            writer.start()
-            for line in child.stdout:
-                written += len(line)
-                if written > MOST:
-                    raise TooMuch(f"more than {MOST} characters on stdout")
-                heard(line)
-            child.wait()
-        finally:
-            timer.cancel()
-            _end(child)
-            if child.stdout is not None:
-                child.stdout.close()
+    lines: queue.Queue[str | None] = queue.Queue()
+    for work in (_give, _take):
+        threading.Thread(target=work, args=(child, given, lines), daemon=True).start()
+    ended: float | None = None
+    over = False
+    written = 0
+    try:
+        while True:
+            now = time.monotonic()
+            if ended is None and child.poll() is not None:
+                ended = now
+            over = ended is None and (now - began >= seconds or STOPPING.is_set())
+            if over or (ended is not None and now - ended >= LAST):
+                break
+            try:
+                line = lines.get(timeout=0.05)
+            except queue.Empty:
+                continue
+            if line is None:  # the pipe is closed
+                if ended is None:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        child.wait(max(0.0, seconds - (time.monotonic() - began)))
+                    ended = time.monotonic() if child.poll() is not None else None
+                    over = ended is None
+                break
+            written += len(line)
+            if written > MOST:
+                raise TooMuch(f"more than {MOST} characters on stdout")
+            heard(line)
+    finally:
+        _end(child)
     told = errors.read_bytes()[-2000:].decode("utf-8", "replace").strip()
-    return (None if over.is_set() else child.returncode), told
+    return (None if over else child.returncode), told, (ended or time.monotonic()) - began
 
 
-def _give(child: subprocess.Popen[str], given: str) -> None:
-    assert child.stdin is not None
+def _give(child: subprocess.Popen[str], given: str, lines: queue.Queue[str | None]) -> None:
     with contextlib.suppress(OSError, ValueError):
-        child.stdin.write(given)
-        child.stdin.close()
+        if child.stdin is not None:
+            child.stdin.write(given)
+            child.stdin.close()
+
+
+def _take(child: subprocess.Popen[str], given: str, lines: queue.Queue[str | None]) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        if child.stdout is not None:
+            for line in child.stdout:
+                lines.put(line)
+    lines.put(None)
 
 
 def _end(child: subprocess.Popen[str]) -> None:

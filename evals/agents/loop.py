@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import anyio
 import httpx
 
-from evals.tasks import Task, Told
+from evals.tasks import NotReached, Task, Told
 
 from .toolbox import Toolbox, arguments_of, toolbox
 
@@ -49,14 +49,16 @@ class Dialect(Protocol):
     def answered(self, results: list[tuple[Call, str]]) -> None: ...
 
 
-class ApiFailure(Exception):
+class ApiFailure(NotReached):
     """The model's API refused, or answered something that isn't its protocol."""
 
 
 async def converse(task: Task, told: Told, dialect: Dialect, client: httpx.AsyncClient) -> None:
     """One attempt. `told` has every answer as soon as it is there; the time limit is the task's."""
-    with anyio.move_on_after(task.seconds) as scope:
-        async with toolbox(task) as box:
+    async with toolbox(task) as box:
+        # The arm's servers are ready: what they took to start isn't the agent's time.
+        task.begin()
+        with anyio.move_on_after(task.seconds) as scope:
             dialect.begin(task.prompt, box)
             told.tool_calls, told.characters, told.model_seconds = 0, 0, 0.0
             for _ in range(TURNS):

@@ -16,10 +16,12 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
 
-from evals.tasks import Task
+from evals.tasks import NotReached, Task
 
 MOST = 30_000
 """Characters of a tool's answer that a model gets: what agents' own shells give too."""
+START = 120.0
+"""Seconds that an MCP server may take to start: npx fetches packages the first time."""
 COMMAND = 60.0
 """Seconds a shell command may take."""
 SHELL = {
@@ -82,8 +84,13 @@ async def toolbox(task: Task) -> AsyncIterator[Toolbox]:
             )
             reader, writer = await stack.enter_async_context(stdio_client(parameters, errlog=quiet))
             session = await stack.enter_async_context(ClientSession(reader, writer))
-            await session.initialize()
-            for tool in (await session.list_tools()).tools:
+            try:
+                with anyio.fail_after(START):
+                    await session.initialize()
+                    tools = (await session.list_tools()).tools
+            except Exception as error:  # whatever a server does instead of answering
+                raise NotReached(f"MCP server {name} doesn't start: {type(error).__name__}: {error}") from None
+            for tool in tools:
                 shown = tool.name if tool.name not in box._sessions and tool.name != SHELL["name"] else f"{name}_{tool.name}"
                 box._sessions[shown] = (session, tool.name)
                 box.tools.append({"name": shown, "description": tool.description or "", "schema": tool.input_schema})

@@ -119,14 +119,15 @@ def test_a_call_of_no_tool_or_with_no_arguments_is_answered_and_the_model_goes_o
     ],
     ids=["html", "list", "empty", "refused"],
 )
-def test_garbage_of_an_api_fails_this_attempt_alone(
+def test_garbage_of_an_api_is_no_wrong_answer_and_the_attempt_is_made_again(
     kind: str, reply: object, words: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving([reply]) as api:
         point_at(monkeypatch, kind, api)
         record, _ = attempt(f"{kind}:m", case, Arm(name="bare", title="nothing"), tmp_path)
-    assert record.outcome == "failed"
+    assert record.outcome == "not run"
     assert words in record.why
+    assert not Folder(tmp_path).has(record.id)
 
 
 @pytest.mark.parametrize("kind", MAKERS)
@@ -275,6 +276,26 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_what_a_program_leaves_running_is_not_waited_for(case: Case, tmp_path: Path) -> None:
+    """A child in a session of its own holds the pipe open, and writes into the home that is taken away."""
+    left = "import os, time\nos.setsid()\nfor n in range(400):\n    open(os.path.join(os.environ['HOME'], str(n)), 'w').write('x')\n    time.sleep(0.05)\n"
+    body = f"import subprocess, sys\nprint({ANSWER!r}, flush=True)\nsubprocess.Popen([sys.executable, '-c', {left!r}])\n"
+    path = program(tmp_path / "bin", "mine", body)
+    record, _ = attempt(f"command:{path}", case, Arm(name="bare", title="x"), tmp_path / "run", seconds=60)
+    assert record.outcome == "answered"
+    assert record.seconds < 15
+
+
+def test_an_answer_after_the_time_is_none_and_the_last_one_counts(case: Case, tmp_path: Path) -> None:
+    late = f"import signal, sys, time\ndef stop(*_):\n    print({ANSWER!r}, flush=True)\n    sys.exit(0)\nsignal.signal(signal.SIGTERM, stop)\ntime.sleep(600)\n"
+    record, _ = attempt(f"command:{program(tmp_path / 'bin', 'late', late)}", case, Arm(name="bare", title="x"), tmp_path / "a", seconds=2)
+    assert (record.outcome, record.answers) == ("out of time", ())
+    other = json.dumps({**SAID, "mechanism": "kept-out"})
+    body = f"print({ANSWER!r}, flush=True)\nprint({other!r}, flush=True)\nprint({ANSWER!r}, flush=True)\n"
+    record, _ = attempt(f"command:{program(tmp_path / 'bin', 'aba', body)}", case, Arm(name="bare", title="x"), tmp_path / "b")
+    assert [timed.answer.mechanism for timed in record.answers] == ["held-by-others", "kept-out", "held-by-others"]
 
 
 def test_any_program_gets_the_prompt_and_the_servers(case: Case, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -33,12 +34,53 @@ def test_the_last_object_of_the_form_counts_and_earlier_ones_are_interim() -> No
         '{"object": {"kind": "Pod"}}',
         '{"nothing_wrong": false, "object": null}',
         '{"confidence": 1}',
-        json.dumps({**SAID, "confidence": 7}),
+        json.dumps({**SAID, "confidence": 700}),
         json.dumps({**SAID, "also": [SAID["object"]] * 13}),
     ],
 )
 def test_what_is_not_of_the_form_is_no_answer(text: str) -> None:
     assert found_in(text) == []
+
+
+@pytest.mark.parametrize(("said", "read"), [(95, 0.95), (1, 1.0), (0.3, 0.3), ("high", 0.5), (None, 0.5)])
+def test_confidence_in_per_cent_is_a_share(said: object, read: float) -> None:
+    (found,) = found_in(json.dumps({**SAID, "confidence": said}))
+    assert found.confidence == read
+
+
+def test_what_is_too_long_is_cut_and_not_thrown_away() -> None:
+    (found,) = found_in(json.dumps({**SAID, "found": "x" * 400, "innocent": [SAID["object"]] * 30}))
+    assert found.found == "x" * 300
+    assert len(found.innocent) == 12
+
+
+def deep(levels: int) -> Any:
+    return {"a": deep(levels - 1)} if levels else 1
+
+
+@pytest.mark.parametrize("patch", ['{"a": "\\ud800"}', json.dumps(deep(300)), '{"a": ' + "9" * 5_000 + "}"])
+def test_what_cannot_be_written_is_no_answer(patch: str) -> None:
+    """Half a surrogate pair, a patch too deep, a number without end: one of these must not end a run."""
+    assert found_in(f'{{"mechanism": "kept-out", "fix": [{{"object": {json.dumps(SAID["object"])}, "patch": {patch}}}]}}') == []
+
+
+@pytest.mark.parametrize("text", ["d: 2020-13-45", "[" * 5_000, "a: !!python/object:os.system x", "a: 2020-01-01", "? [1]\n: 2"])
+def test_a_manifest_that_is_none_is_none(text: str) -> None:
+    assert "isn't one manifest" in (Step(apply=text).problem() or "")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step(patch={"status": {"allocation": {}}}, object=Ref(kind="ResourceClaim", name="a")),
+        Step(patch={"spec": {"nodeName": "x"}}, object=Ref(kind="Pod", name="a")),
+        Step(patch=[{"op": "add", "path": "/spec/nodeName", "value": "x"}], object=Ref(kind="Pod", name="a")),
+        Step(patch=[{"op": "add", "path": "/spec", "value": {"nodeName": "x"}}], object=Ref(kind="Pod", name="a")),
+        Step(apply="{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {nodeName: x}}"),
+    ],
+)
+def test_what_components_write_is_no_fix(step: Step) -> None:
+    assert "written by the scheduler" in (step.problem() or "")
 
 
 def test_numbers_are_what_they_look_like() -> None:

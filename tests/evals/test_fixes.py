@@ -73,14 +73,24 @@ def test_generated_names_are_those_of_the_fresh_copy() -> None:
     assert step.object.name == "train-gpu-fghij"
 
 
-def pod(name: str, **status: Any) -> dict[str, Any]:
-    return {"kind": "Pod", "metadata": {"name": name, "namespace": "n"}, "spec": {"nodeName": "x"}, "status": status}
+def pod(name: str, uid: str = "1", **status: Any) -> dict[str, Any]:
+    return {"kind": "Pod", "metadata": {"name": name, "namespace": "n", "uid": uid}, "spec": {"nodeName": "x"}, "status": status}
 
 
-def test_pods_that_ran_and_do_not_any_more_are_losses_but_for_those_that_may_end() -> None:
-    before = [pod("a"), pod("b"), pod("c", phase="Succeeded"), pod("d")]
-    after = [pod("a"), pod("d", phase="Failed")]
-    assert losses(before, after, {key("Pod", "b", "n")}) == ["Pod n/d doesn't run any more"]
+def claim(user: str, device: str) -> dict[str, Any]:
+    results = [{"driver": "d", "pool": "p", "device": device}]
+    status = {"allocation": {"devices": {"results": results}}, "reservedFor": [{"name": user}]}
+    return {"kind": "ResourceClaim", "metadata": {"name": f"of-{user}", "namespace": "n"}, "status": status}
+
+
+def test_pods_that_do_not_run_as_they_did_are_losses_but_for_those_that_may_change() -> None:
+    before = [pod("a"), pod("b"), pod("c", phase="Succeeded"), pod("d"), pod("e"), pod("f"), claim("f", "1")]
+    after = [pod("a"), pod("d", phase="Failed"), pod("e", uid="2"), pod("f"), claim("f", "2")]
+    assert losses(before, after, {key("Pod", "b", "n")}) == [
+        "Pod n/d doesn't run any more",
+        "Pod n/e was ended and made again",
+        "Pod n/f doesn't have its devices any more",
+    ]
     assert losses(before, before, set()) == []
 
 

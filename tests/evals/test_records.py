@@ -55,6 +55,12 @@ def test_what_was_not_run_may_be_run_later(tmp_path: Path) -> None:
     assert [entry.outcome for entry in read(tmp_path)] == ["answered"]
 
 
+def test_line_ends_of_other_scripts_do_not_end_a_line(tmp_path: Path) -> None:
+    answers = (Timed(at=1.0, answer=Answer(nothing_wrong=True, found="a\u2028b\u0085c")),)
+    Folder(tmp_path).add(record().model_copy(update={"answers": answers}))
+    assert read(tmp_path)[0].answers == answers
+
+
 def test_a_line_that_is_no_record_is_told_with_its_place(tmp_path: Path) -> None:
     Folder(tmp_path).add(record())
     with (tmp_path / "records.jsonl").open("a") as file:

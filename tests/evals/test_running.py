@@ -36,6 +36,7 @@ def test_both_baselines_run_and_are_reported(tmp_path: Path, capsys: pytest.Capt
     assert len(read(tmp_path)) == 8
     figures = next(line for line in told.out.splitlines() if line.startswith("| first-answer |"))
     assert "4/4" in figures
+    assert "Until then all shares are of the cause." in told.out
     assert "regression figure of ours, not evidence" in told.out
     described = json.loads((tmp_path / "run.json").read_text())
     assert described["fingerprint"] == fingerprint(cases(FEW))
