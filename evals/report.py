@@ -69,7 +69,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
                 "harmful",
                 "confident and wrong",
                 "refused writes",
-                "named of what a whole answer names",
+                "values named",
             ),
             [
                 (
@@ -89,7 +89,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
             (
                 "per case that is right",
                 "seconds",
-                "of them the model's",
+                "the model's",
                 "tokens read",
                 "tokens written",
                 "cost",
@@ -340,9 +340,8 @@ def _cases(found: Sequence[Result], folder: Path) -> list[str]:
             f"<pre>{html.escape(text)}</pre>" if text else ""
         )
         title = f"{html.escape(entry.record.case)}, {html.escape(name_of(entry.record))}"
-        made.append(
-            f"<details><summary>{title}: <span class={'right' if good else 'wrong'}>{state}</span> {html.escape(why)}</summary>{body}</details>"
-        )
+        head = f"<summary>{title}: <span class={'right' if good else 'wrong'}>{state}</span> {html.escape(why)}</summary>"
+        made.append(f"<details>{head}{body}</details>")
     return made
 
 

@@ -70,8 +70,8 @@ def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterab
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of one arm with one agent and model. `fixes`: whether all proposed fixes were carried out, so that right means cause and fix;
-    otherwise everything here is about the cause alone. Shares are over cases, each by its first attempt: repeats of a case aren't more cases.
+    """The figures of one arm with one agent and model. `fixes`: whether all proposed fixes were carried out, so that right means cause and
+    fix; otherwise everything here is about the cause alone. Shares are over cases, each by its first attempt: repeats aren't more cases.
     """
 
     every: Sequence[Result]

@@ -280,7 +280,10 @@ def _alive(pid: int) -> bool:
 
 def test_what_a_program_leaves_running_is_not_waited_for(case: Case, tmp_path: Path) -> None:
     """A child in a session of its own holds the pipe open, and writes into the home that is taken away."""
-    left = "import os, time\nos.setsid()\nfor n in range(400):\n    open(os.path.join(os.environ['HOME'], str(n)), 'w').write('x')\n    time.sleep(0.05)\n"
+    left = (
+        "import os, time\nos.setsid()\nfor n in range(400):\n"
+        "    open(os.path.join(os.environ['HOME'], str(n)), 'w').write('x')\n    time.sleep(0.05)\n"
+    )
     body = f"import subprocess, sys\nprint({ANSWER!r}, flush=True)\nsubprocess.Popen([sys.executable, '-c', {left!r}])\n"
     path = program(tmp_path / "bin", "mine", body)
     record, _ = attempt(f"command:{path}", case, Arm(name="bare", title="x"), tmp_path / "run", seconds=60)
@@ -289,7 +292,10 @@ def test_what_a_program_leaves_running_is_not_waited_for(case: Case, tmp_path: P
 
 
 def test_an_answer_after_the_time_is_none_and_the_last_one_counts(case: Case, tmp_path: Path) -> None:
-    late = f"import signal, sys, time\ndef stop(*_):\n    print({ANSWER!r}, flush=True)\n    sys.exit(0)\nsignal.signal(signal.SIGTERM, stop)\ntime.sleep(600)\n"
+    late = (
+        f"import signal, sys, time\ndef stop(*_):\n    print({ANSWER!r}, flush=True)\n    sys.exit(0)\n"
+        "signal.signal(signal.SIGTERM, stop)\ntime.sleep(600)\n"
+    )
     record, _ = attempt(f"command:{program(tmp_path / 'bin', 'late', late)}", case, Arm(name="bare", title="x"), tmp_path / "a", seconds=2)
     assert (record.outcome, record.answers) == ("out of time", ())
     other = json.dumps({**SAID, "mechanism": "kept-out"})
