@@ -119,7 +119,8 @@ class Case:
 
     @property
     def question(self) -> str:
-        """As a user writes it: what is meant by name, or only where; drawn from the name and seed, the same in every arm."""
+        """As a user writes it: what is meant by name, or, where nothing else waits there, only where; drawn from the name and seed, the same
+        in every arm."""
         draw = random.Random(f"question {self.name} {self.seed}")
         asked = self.asked
         what = f"{asked.kind.lower()} {asked.name} in namespace {asked.namespace}"
@@ -128,7 +129,20 @@ class Case:
             f"Why doesn't {what} run? Tell me the cause and the smallest fix.",
             f"Is anything wrong with {what}? If so, what, and how do I fix it?",
         )
-        return draw.choice(named)
+        where = (
+            f"Something in namespace {asked.namespace} isn't starting. What is the reason, and what would you change?",
+            f"Is anything wrong in namespace {asked.namespace}? If so, what, and how do I fix it?",
+        )
+        return draw.choice((*named, *(where if self._waits_alone() else ())))
+
+    def _waits_alone(self) -> bool:
+        """Whether the asked pod is the only one of its namespace that has no node."""
+        waiting = [
+            item["metadata"]["name"]
+            for item in self.recording.items
+            if item.get("kind") == "Pod" and item["metadata"].get("namespace") == self.asked.namespace and not item["spec"].get("nodeName")
+        ]
+        return self.asked.kind == "Pod" and waiting == [self.asked.name]
 
     # --- the key ------------------------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,10 @@ import json
 import re
 from typing import Any
 
+import yaml
+
 from evals.answers import Answer, Ref, Step
-from evals.cases import Case
+from evals.cases import Case, find, key
 from evals.mechanisms import Mechanism, first_of_code
 from evals.predictions import Prediction
 from evals.tasks import Task, Told
@@ -117,7 +119,7 @@ def of_our_first(case: Case) -> Answer:
         return Answer(nothing_wrong=True, confidence=0.9)
     # What doesn't keep what was meant is no fix, however well it was checked.
     remedy = next((entry for entry in output.remedies if entry.checked and entry.keeps_intent is not False), None)
-    fix = _steps(remedy, blocker.object, blocker.field) if remedy is not None else ()
+    fix = _steps(case, remedy, blocker.object, blocker.field) if remedy is not None else ()
     changed = [step.object for step in fix if step.object is not None]
     own = ref_of(blocker.object) if blocker.object else None
     return Answer(
@@ -150,25 +152,62 @@ def ref_of(text: str) -> Ref:
     return Ref(kind=kind, name=name, namespace=namespace or None)
 
 
-def _steps(remedy: Remedy, about: str | None, field: str | None) -> tuple[Step, ...]:
-    """A remedy's change as steps; none for what isn't a change of objects that are named."""
+def _steps(case: Case, remedy: Remedy, about: str | None, field: str | None) -> tuple[Step, ...]:
+    """A remedy's change as steps; none for what isn't a change of objects that are named, or is a component's to make."""
     objects = [ref_of(text) for text in (remedy.objects or ((remedy.object or about or ""),)) if " " in text]
-    if not objects:
-        return ()
-    if re.search(r"\bends?\b", remedy.change) and all(of.kind == "Pod" for of in objects):
-        return tuple(Step(delete=True, object=of) for of in objects)
     path = remedy.field or field
-    if path is None:
+    if objects and re.search(r"\bends?\b", remedy.change) and all(of.kind == "Pod" for of in objects):
+        return tuple(Step(delete=True, object=of) for of in objects)
+    if not objects or path is None:
         return ()
-    where = "/" + "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in steps(path))
-    if remedy.to is None:
-        return tuple(Step(patch=[{"op": "remove", "path": where}], object=of) for of in objects)
-    return tuple(Step(patch=[{"op": "add", "path": where, "value": _value(remedy.to)}], object=of) for of in objects)
+    if path == "status.allocation":
+        return tuple(step for of in objects for step in _released(case, of))
+    way = [str(step).replace("~", "~0").replace("/", "~1") for step in steps(path)]
+    if way[0] == "status":
+        return ()
+    return tuple(step for of in objects if (step := _set(case, of, way, remedy.to)) is not None)
 
 
-def _value(text: str) -> Any:
-    """A value as it stands in YAML."""
+def _released(case: Case, claim: Ref) -> tuple[Step, ...]:
+    """What lets a claim's devices go: the end of the pods that have it; of a claim that nobody has, its own."""
+    item = _item(case, claim)
+    reserved = [] if item is None else (item.get("status") or {}).get("reservedFor") or []
+    users = [user for user in reserved if find(Ref(kind="Pod", name=user["name"], namespace=claim.namespace), case.present)]
+    if not users:
+        return (Step(delete=True, object=claim),)
+    return tuple(Step(delete=True, object=Ref(kind="Pod", name=user["name"], namespace=claim.namespace)) for user in users)
+
+
+def _set(case: Case, of: Ref, way: list[str], to: str | None) -> Step | None:
+    """A field as the remedy wants it: without a value it goes; what is given for a list is added to it, what is in braces is merged."""
+    where = "/" + "/".join(way)
+    if to is None:
+        return Step(patch=[{"op": "remove", "path": where}], object=of)
     try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
+        value = json.loads(json.dumps(yaml.safe_load(to)))
+    except (yaml.YAMLError, TypeError, ValueError):
+        value = to
+    now: Any = _item(case, of)
+    for part in way:
+        part = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(now, list):
+            now = now[int(part)] if part.isdigit() and int(part) < len(now) else None
+        else:
+            now = now.get(part) if isinstance(now, dict) else None
+    if isinstance(now, str):
+        value = to
+    elif isinstance(now, list) and not isinstance(value, list):
+        where += "/-"
+    elif now is None and isinstance(value, dict) and way[-1].endswith("s"):
+        value = [value]
+    elif isinstance(now, dict) and isinstance(value, dict):
+        value = {**now, **value}
+    return Step(patch=[{"op": "add", "path": where, "value": value}], object=of)
+
+
+def _item(case: Case, of: Ref) -> Object | None:
+    found = find(of, case.present)
+    for item in case.recording.items:
+        if "metadata" in item and key(item["kind"], item["metadata"]["name"], item["metadata"].get("namespace") or "") == found:
+            return item
+    return None

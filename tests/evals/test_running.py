@@ -18,6 +18,7 @@ from evals.cases import NoSuchCase, cases, fingerprint
 from evals.command import main
 from evals.records import Folder, Record, read
 from evals.running import Attempt, attempts, run, share
+from evals.tasks import Task, foreign_path
 
 from .fakes import program
 
@@ -223,3 +224,40 @@ def test_an_attempt_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert (record.agent, record.model, record.arm, record.outcome) == ("manual", "me", "ours", "answered")
     assert record.seconds > 0
     capsys.readouterr()
+
+
+def test_the_path_of_an_attempt_has_nothing_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path / "with-ours", "k8s-topo-mcp", "")
+    monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "with-ours"), str(Path(sys.prefix) / "bin"), "/usr/bin", "/bin"]))
+    assert foreign_path() == f"/usr/bin{os.pathsep}/bin"
+    (case,) = cases(FEW[:1])
+    monkeypatch.setenv("SOME_API_KEY", "sk-canary-value")
+    task = Task(case, Arm(name="bare", title="x"), tmp_path / "kubeconfig", tmp_path, 60)
+    assert "canary" not in json.dumps(task.environment())
+
+
+def test_what_an_agent_says_of_our_keys_is_left_out_of_its_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-canary-value")
+    path = program(tmp_path / "bin", "mine", "print('the key is sk-canary-' + 'value')\nprint('{\"nothing_wrong\": true}')\n")
+    told: list[Record] = []
+    run(
+        attempts(cases(FEW[:1]), [Arm(name="bare", title="x")], [agent(f"command:{path}")], 1), Folder(tmp_path / "run"), 60, 1, told.append
+    )
+    text = (tmp_path / "run" / (told[0].transcript or "")).read_text()
+    assert "the key is [left out]" in text
+
+
+def test_a_run_that_is_told_to_end_ends_its_programs_and_makes_their_attempts_again(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    path = program(tmp_path / "bin", "mine", f"import time\nopen({str(started)!r}, 'a').write('x')\ntime.sleep(600)\n")
+    command = [sys.executable, "-m", "evals", *options("--agent", f"command:{path}", "--arm", str(_bare(tmp_path)), "--jobs", "1")]
+    command += ["--out", str(tmp_path / "run"), "--seconds", "300"]
+    child = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stderr=subprocess.PIPE)
+    limit = time.monotonic() + 120
+    while not started.exists() and time.monotonic() < limit:
+        time.sleep(0.05)
+    child.send_signal(signal.SIGTERM)
+    _, told = child.communicate(timeout=60)
+    assert child.returncode == 1
+    assert b"the same command goes on where it was" in told
+    assert read(tmp_path / "run") == []
