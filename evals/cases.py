@@ -119,8 +119,8 @@ class Case:
 
     @property
     def question(self) -> str:
-        """As a user writes it: what is meant by name, or, where nothing else waits there, only where; drawn from the name and seed, the same
-        in every arm."""
+        """As a user writes it: what is meant by name, or, where nothing else waits, only where; drawn from the name and seed, the same in
+        every arm."""
         draw = random.Random(f"question {self.name} {self.seed}")
         asked = self.asked
         what = f"{asked.kind.lower()} {asked.name} in namespace {asked.namespace}"
