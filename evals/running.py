@@ -171,7 +171,10 @@ def _record(attempt: Attempt, told: Told, spent: float, writes: int, transcript:
     )
 
 
-def _write_transcript(folder: Path, attempt: Attempt, task: Task, told: Told) -> str:
+def _write_transcript(folder: Path, attempt: Attempt, task: Task, told: Told) -> str | None:
+    """Where the transcript is, from the folder; None where nothing was said but the answer."""
+    if not told.transcript:
+        return None
     target = folder / "transcripts" / f"{short(attempt.id)}.json"
     content = {"question": attempt.case.question, "prompt": task.prompt, "events": told.transcript}
     # What an agent's environment shows of this machine is no part of a result.
