@@ -305,3 +305,20 @@ def test_deep_parentheses() -> None:
     nested = "(" * 80 + "true" + ")" * 80
     assert program(nested).evaluate(GPU) is True
     assert "recursion limit" in refusal("(" * 260 + "true" + ")" * 260).message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("timestamp == timestamp", "program instantiation failed: reference to undefined type: timestamp"),
+        ("type(duration('1s')) == duration", "program instantiation failed: reference to undefined type: duration"),
+        ("timestamp", "must evaluate to bool or the unknown type, not type(google.protobuf.Timestamp)"),
+        ("duration('1s') > duration", "found no matching overload for '_>_' applied to '(duration, type(duration))'"),
+    ],
+)
+@pytest.mark.parametrize("minor", [34, 35, 36, 37])
+def test_two_names_of_types_pass_the_checks_and_cannot_be_run(text: str, message: str, minor: int) -> None:
+    """As the real compilers of all four minors answer."""
+    found = compile_selector(text, Environment(minor))
+    assert isinstance(found, CompileError)
+    assert message in found.message

@@ -75,6 +75,8 @@ def _depends_on_order(row: Row, minor: int) -> bool:
 
 def cases_of(row: Row, minor: int) -> Iterator[Case]:
     """Every change that the diagnosis of a row tried, as a row of its own."""
+    if len({claim["metadata"]["name"] for claim in row["claims"]}) < len(row["claims"]):
+        return  # no cluster has two claims of one name, and a view has the last of them
     view, pod = view_of(row, minor)
     features = frozenset(name for name, on in row["features"].items() if on)
     if allocator_features(view.release) != features:

@@ -17,3 +17,12 @@ def test_a_new_node_is_not_asked_alone_where_another_one_ends_the_attempt() -> N
     report = explain_pending(*view_of(row, 36))
     assert "more nodes of this shape" in [trial.change.text for trial in report.not_helping]
     assert "more nodes of this shape" not in [case.text for case in cases_of(row, 36)]
+
+
+def test_two_claims_of_one_name_are_no_cluster() -> None:
+    row = next(row for row in islice(problems(974941563, "1.36"), 300) if "admin-access" in row["id"] and row["id"].endswith("/24"))
+    names = [claim["metadata"]["name"] for claim in row["claims"]]
+    assert names == ["claim-0", "claim-2", "claim-2"]
+    assert list(cases_of(row, 36)) == []
+    apart = [{**claim, "metadata": {**claim["metadata"], "name": f"claim-{place}"}} for place, claim in enumerate(row["claims"])]
+    assert list(cases_of({**row, "claims": apart}, 36))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from k8s_topo_mcp.cel import types
-from k8s_topo_mcp.cel.environment import DEVICE, TYPE_NAMES, Environment
+from k8s_topo_mcp.cel.environment import CHECKED_NAMES, DEVICE, TYPE_NAMES, Environment
 from k8s_topo_mcp.cel.errors import Problem, Refused
 from k8s_topo_mcp.cel.library.declaration import Function
 from k8s_topo_mcp.cel.tree import (
@@ -174,6 +174,8 @@ class _Checker:
         name = name.removeprefix(".")
         if name == "device":
             return DEVICE
+        if name in CHECKED_NAMES:
+            return type_of(CHECKED_NAMES[name])
         named = TYPE_NAMES.get(name)
         if named is None:
             return None

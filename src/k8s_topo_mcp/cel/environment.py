@@ -61,6 +61,12 @@ TYPE_NAMES: Final[Mapping[str, Type]] = {
 }  # fmt: skip
 
 
+CHECKED_NAMES: Final[Mapping[str, Type]] = {"duration": DURATION, "timestamp": TIMESTAMP}
+"""Names of types that the checker knows and the interpreter doesn't: Kubernetes declares them (k8s.io/apiserver, pkg/cel/types.go), cel-go's
+registry has them under their full names alone. An expression that passes the checks with one can't be run.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """What decides how an expression is read.
