@@ -62,8 +62,8 @@ TYPE_NAMES: Final[Mapping[str, Type]] = {
 
 
 CHECKED_NAMES: Final[Mapping[str, Type]] = {"duration": DURATION, "timestamp": TIMESTAMP}
-"""Names of types that the checker knows and the interpreter doesn't: Kubernetes declares them (k8s.io/apiserver, pkg/cel/types.go), cel-go's
-registry has them under their full names alone. An expression that passes the checks with one can't be run.
+"""Names of types that the checker knows and the interpreter doesn't: Kubernetes declares them (k8s.io/apiserver, pkg/cel/types.go), and
+cel-go's registry has them under their full names alone. An expression that passes the checks with one can't be run.
 """
 
 
