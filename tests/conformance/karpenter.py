@@ -50,8 +50,9 @@ NOTHING = "all of nothing"
 ERROR = "a selector that fails is no match"
 SHARES = "two shares of a device for one request"
 EXCLUSIVE = "capacity of a device that isn't shared"
+ANOTHER = "another choice beside all"
 
-CAUSES = (UNSEEN, LONE, PUBLISHED, DIFFERENT, OVERDRAWN, NOTHING, ERROR, SHARES, EXCLUSIVE)
+CAUSES = (UNSEEN, LONE, PUBLISHED, DIFFERENT, OVERDRAWN, NOTHING, ERROR, SHARES, EXCLUSIVE, ANOTHER)
 """What `as_karpenter` can do; ALTERNATIVES and EXHAUSTED are seen in Karpenter's answers."""
 
 MOST_CAUSES = 4
@@ -154,6 +155,7 @@ def applicable(row: Row) -> list[str]:
         ERROR: "selectors" in text,
         SHARES: any(device.get("allowMultipleAllocations") for device in devices),
         EXCLUSIVE: '"capacity"' in text,
+        ANOTHER: '"All"' in text and '"constraints"' in text,
     }
     return [name for name in CAUSES if found[name]]
 
@@ -170,7 +172,15 @@ def as_karpenter(row: Row, causes: frozenset[str]) -> Row | None:
         return None
     if SHARES in causes:
         _split(row)
+    if ANOTHER in causes:
+        _all_first(row)
     return row
+
+
+def _all_first(row: Row) -> None:
+    """Requests for all devices before those that leave a choice, so that no choice is made that they can't bear."""
+    for item in row["claims"]:
+        item["spec"]["devices"]["requests"].sort(key=lambda request: request.get("exactly", {}).get("allocationMode") != "All")
 
 
 def _bind(row: Row, causes: frozenset[str]) -> None:

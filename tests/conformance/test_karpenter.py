@@ -10,6 +10,7 @@ import pytest
 from ..oracle.karpenter.generate import DEEP, row
 from .karpenter import (
     ALTERNATIVES,
+    ANOTHER,
     CAUSES,
     DIFFERENT,
     ERROR,
@@ -36,7 +37,7 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "karpenter-differences.md"
 WHICH_WAY = {
     **dict.fromkeys((ALTERNATIVES, EXHAUSTED, LONE, PUBLISHED), frozenset({("fits", False), ("unknown", False)})),
     DIFFERENT: frozenset({("unknown", False)}),
-    **dict.fromkeys((OVERDRAWN, NOTHING, ERROR, SHARES, EXCLUSIVE), frozenset({("no", True), ("unknown", True)})),
+    **dict.fromkeys((OVERDRAWN, NOTHING, ERROR, SHARES, EXCLUSIVE, ANOTHER), frozenset({("no", True), ("unknown", True)})),
 }
 """Our verdict, and whether Karpenter finds room, where one cause alone makes them differ."""
 
