@@ -25,7 +25,7 @@ from fault_injection.library.session import Session
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
-from .cases import Asked, Case, key
+from .cases import Asked, Case, find, key
 from .records import Record
 from .scoring import Fix, harms
 
@@ -78,26 +78,27 @@ def _one(session: Session, case: Case, fix: Sequence[Step]) -> tuple[Fix, str]:
         time.sleep(0.3)
         roles = injection.roles()
         before = objects(injection.place.client)
+        here = renamed(fix, recorded.roles, roles)
         try:
-            for step in renamed(fix, recorded.roles, roles):
+            for step in here:
                 _carry(injection, step)
         except (BadStep, ApiError) as error:
             return Fix.UNUSABLE, str(error)[:300]
         except LabError as error:
             return Fix.FAILS, str(error)[:300]
-        return _outcome(case, injection, fix, before, roles)
+        return _outcome(case, injection, here, before, roles)
 
 
 def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequence[Object], roles: Roles) -> tuple[Fix, str]:
+    """`fix` as it was carried out here, with the names of this copy."""
     of = _subject(case, roles)
     limit = time.monotonic() + HELPS
     while not (started := _started(injection, of)) and time.monotonic() < limit:
         time.sleep(0.1)
     time.sleep(STAYS)
     after = objects(injection.place.client)
-    ended = {
-        key(step.object.kind, step.object.name, step.object.namespace or "") for step in fix if step.delete and step.object is not None
-    }
+    present = {key(item["kind"], *reversed(_name(item))) for item in before}
+    ended = {of for step in fix if step.delete and step.object is not None and (of := find(step.object, present)) is not None}
     # The end of one holder of several is a fix where the pod then starts; where it doesn't, a pod was ended for nothing.
     harmed = losses(before, after, case.guilty | (ended - case.traps if case.held and started else set()) | case.own)
     if harmed:
