@@ -135,7 +135,9 @@ class Figures:
 
     @property
     def false_abstentions(self) -> int:
-        return sum(bool(entry.last and entry.last.abstained and not entry.case.control) for entry in self.diagnoses)
+        """Faults of which it was said that nothing is wrong."""
+        answers = (entry.record.last for entry in self.diagnoses if not entry.case.control)
+        return sum(answer is not None and answer.nothing_wrong for answer in answers)
 
     @property
     def harmful(self) -> int:
