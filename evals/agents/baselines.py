@@ -115,7 +115,7 @@ def of_our_first(case: Case) -> Answer:
     """explain_pending's answer in the form: the blocker and its object, the first remedy that keeps what was meant."""
     output = asked.ask(case.recording.items, case.golden, case.recording.roles)
     blocker = output.blocker
-    if blocker is None or case_is_fine(output):
+    if blocker is None or _is_fine(output):
         return Answer(nothing_wrong=True, confidence=0.9)
     # What doesn't keep what was meant is no fix, however well it was checked.
     remedy = next((entry for entry in output.remedies if entry.checked and entry.keeps_intent is not False), None)
@@ -140,9 +140,9 @@ def our_number(case: Prediction) -> int | None:
     return None if output.copies is None else min(output.copies, case.measured.of)
 
 
-def case_is_fine(output: Output) -> bool:
+def _is_fine(output: Output) -> bool:
     """Whether the verdict itself says that nothing has to be changed."""
-    return output.verdict in ("not pending", "fits now", "no pods to explain")
+    return output.verdict in ("not pending", "fits now")
 
 
 def ref_of(text: str) -> Ref:

@@ -9,38 +9,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import anyio
 import httpx
 
-from evals.tasks import Task, Told
-
-from .loop import ApiFailure, Call, Reply, converse, post
+from .loop import ApiFailure, Call, Model, Reply, post
 from .toolbox import Toolbox
 
 BASE = "https://api.openai.com/v1"
-
-
-class Chat:
-    """A model behind chat completions."""
-
-    uses_arms = True
-
-    def __init__(self, kind: str, model: str) -> None:
-        self.kind, self.model = kind, model
-        self.base = os.environ.get("OPENAI_BASE_URL", BASE).rstrip("/")
-
-    def missing(self) -> str | None:
-        if not self.model:
-            return "which model? openai:MODEL"
-        set_up = os.environ.get("OPENAI_API_KEY") or self.base != BASE
-        return None if set_up else "OPENAI_API_KEY isn't set, nor OPENAI_BASE_URL for a server that needs none"
-
-    def run(self, task: Task, told: Told) -> None:
-        async def main() -> None:
-            async with httpx.AsyncClient(timeout=httpx.Timeout(task.seconds + 5)) as client:
-                await converse(task, told, _Conversation(self.base, self.model), client)
-
-        anyio.run(main)
 
 
 class _Conversation:
@@ -81,5 +55,9 @@ class _Conversation:
         self.messages += [{"role": "tool", "tool_call_id": call.id, "content": text} for call, text in results]
 
 
-def make(kind: str, model: str) -> Chat:
-    return Chat(kind, model)
+def make(kind: str, model: str) -> Model:
+    """A model behind chat completions."""
+    base = os.environ.get("OPENAI_BASE_URL", BASE).rstrip("/")
+    set_up = os.environ.get("OPENAI_API_KEY") or base != BASE
+    lacking = None if set_up else "OPENAI_API_KEY isn't set, nor OPENAI_BASE_URL for a server that needs none"
+    return Model(kind, model, lambda: _Conversation(base, model), lacking)

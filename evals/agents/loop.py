@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -51,6 +52,27 @@ class Dialect(Protocol):
 
 class ApiFailure(NotReached):
     """The model's API refused, or answered something that isn't its protocol."""
+
+
+class Model:
+    """An agent that is a model behind an HTTP API. `lacking`: what must be set before it can be asked, None if nothing is missing."""
+
+    uses_arms = True
+
+    def __init__(self, kind: str, model: str, conversation: Callable[[], Dialect], lacking: str | None) -> None:
+        self.kind, self.model = kind, model
+        self._conversation, self._lacking = conversation, lacking
+
+    def missing(self) -> str | None:
+        return self._lacking if self.model else f"which model? {self.kind}:MODEL"
+
+    def run(self, task: Task, told: Told) -> None:
+        async def main() -> None:
+            # The API's own limit is past the attempt's, which ends it first.
+            async with httpx.AsyncClient(timeout=httpx.Timeout(task.seconds + 5)) as client:
+                await converse(task, told, self._conversation(), client)
+
+        anyio.run(main)
 
 
 async def converse(task: Task, told: Told, dialect: Dialect, client: httpx.AsyncClient) -> None:

@@ -9,40 +9,15 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import anyio
 import httpx
 
-from evals.tasks import Task, Told
-
-from .loop import ApiFailure, Call, Reply, converse, post
+from .loop import ApiFailure, Call, Model, Reply, post
 from .toolbox import Toolbox
 
 BASE = "https://api.anthropic.com"
 VERSION = "2023-06-01"
 MOST_TOKENS = 8_192
 """Tokens of one reply."""
-
-
-class Messages:
-    """A model behind the Messages API."""
-
-    uses_arms = True
-
-    def __init__(self, kind: str, model: str) -> None:
-        self.kind, self.model = kind, model
-        self.base = os.environ.get("ANTHROPIC_BASE_URL", BASE).rstrip("/")
-
-    def missing(self) -> str | None:
-        if not self.model:
-            return "which model? anthropic:MODEL"
-        return None if os.environ.get("ANTHROPIC_API_KEY") else "ANTHROPIC_API_KEY isn't set"
-
-    def run(self, task: Task, told: Told) -> None:
-        async def main() -> None:
-            async with httpx.AsyncClient(timeout=httpx.Timeout(task.seconds + 5)) as client:
-                await converse(task, told, _Conversation(self.base, self.model), client)
-
-        anyio.run(main)
 
 
 class _Conversation:
@@ -80,5 +55,8 @@ class _Conversation:
         self.messages.append({"role": "user", "content": blocks})
 
 
-def make(kind: str, model: str) -> Messages:
-    return Messages(kind, model)
+def make(kind: str, model: str) -> Model:
+    """A model behind the Messages API."""
+    base = os.environ.get("ANTHROPIC_BASE_URL", BASE).rstrip("/")
+    lacking = None if os.environ.get("ANTHROPIC_API_KEY") else "ANTHROPIC_API_KEY isn't set"
+    return Model(kind, model, lambda: _Conversation(base, model), lacking)
