@@ -98,7 +98,7 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
     time.sleep(STAYS)
     after = objects(injection.place.client)
     present = {key(item["kind"], *reversed(_name(item))) for item in before}
-    ended = {of for step in fix if step.delete and step.object is not None and (of := find(step.object, present)) is not None}
+    ended = {pod for step in fix if step.delete and step.object is not None and (pod := find(step.object, present)) is not None}
     # The end of one holder of several is a fix where the pod then starts; where it doesn't, a pod was ended for nothing.
     harmed = losses(before, after, case.guilty | (ended - case.traps if case.held and started else set()) | case.own)
     if harmed:
