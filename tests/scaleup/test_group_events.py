@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.scaleup.events import newest_on_pod
 from k8s_topo_mcp.scaleup.group_events import MOST_GROUPS, group_words
 from k8s_topo_mcp.scaleup.groups import node_groups
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
@@ -13,7 +15,7 @@ from k8s_topo_mcp.tools import scaleup_text
 from k8s_topo_mcp.tools.scaleup_models import Input
 from k8s_topo_mcp.tools.simulate_scaleup import answer
 from k8s_topo_mcp.view import ClusterView
-from tests.diagnosis.clusters import Item, cluster, device_class, gpus, pool
+from tests.diagnosis.clusters import Item, cluster, device_class, gpus, pod, pool
 from tests.diagnosis.layers.objects import event
 
 from .scenes import (
@@ -120,6 +122,29 @@ def test_an_autoscaler_of_another_namespace_is_believed_there_alone() -> None:
 def test_a_flood_of_events_is_bounded() -> None:
     flood = [grown(f"g-{number}") for number in range(MOST_GROUPS + 50)]
     assert len({word.group for word in group_words(cluster(*flood, *HERE))}) == MOST_GROUPS
+
+
+def test_what_pods_events_say_does_not_push_out_what_the_autoscaler_said() -> None:
+    pod: Item = {"kind": "Pod", "metadata": {"name": "p", "namespace": "default"}}
+    names = [f"{{g{number} 0->1 (max: 1)}}" for number in range(MOST_GROUPS + 50)]
+    flood = [
+        said("TriggeredScaleUp", f"pod triggered scale-up: [{' '.join(names[start : start + 25])}]", about=pod, at=JUST_NOW)
+        for start in range(0, len(names), 25)
+    ]
+    words = group_words(cluster(*flood, *HERE, said("FailedToScaleUpGroup", "Scale-up failed for group gpu: none left", at=HOURS_AGO)))
+    assert len({word.group for word in words}) == MOST_GROUPS
+    assert [word.confidence for word in words if word.group == "gpu"] == ["declared"]
+
+
+def test_a_word_of_somebody_else_on_a_pod_does_not_hide_the_autoscaler_s() -> None:
+    waiting = pod("p")
+    real = event(
+        waiting, "NotTriggerScaleUp", "pod didn't trigger scale-up: 1 max node group size reached", component=SENDER, at=MINUTES_AGO
+    )
+    forged = event(waiting, "TriggeredScaleUp", "pod triggered scale-up: [{x 0->1 (max: 9)}]", component="somebody", at=JUST_NOW)
+    view = cluster(waiting, real, forged)
+    (of,) = view.all(Pod)
+    assert [entry.reason for entry in newest_on_pod(view, of.ref).values()] == ["NotTriggerScaleUp"]
 
 
 # --- groups -----------------------------------------------------------------------------------------------------------------------

@@ -34,9 +34,7 @@ def newest_on_pod(view: ClusterView, pod: ObjectRef) -> Mapping[Sender, Event]:
 
 
 def _sender(event: Event) -> Sender | None:
-    if event.component.startswith("karpenter") and event.reason in ON_PODS["karpenter"]:
-        return "karpenter"
-    return "cluster-autoscaler" if event.reason in ON_PODS["cluster-autoscaler"] else None
+    return next((sender for sender, reasons in ON_PODS.items() if event.reason in reasons and event.component.startswith(sender)), None)
 
 
 def _reason(event: Event) -> Iterable[str]:

@@ -73,8 +73,9 @@ def _group_words(view: ClusterView) -> tuple[GroupWord, ...]:
         elif _on_status(event, own):
             found += _on_its_map(event)
     found.sort(key=lambda word: (-(word.event.last or 0.0), _ORDER.index(word.what)))
-    names = list(dict.fromkeys(word.group for word in found))[:MOST_GROUPS]
-    told = frozenset(names)
+    # What anybody who may write an event on a pod can say must not push out what the autoscaler itself said.
+    trusted = sorted(found, key=lambda word: word.confidence != "declared")
+    told = frozenset(list(dict.fromkeys(word.group for word in trusted))[:MOST_GROUPS])
     return tuple(word for word in found if word.group in told)
 
 
@@ -141,6 +142,6 @@ def last_word(view: ClusterView, pods: Iterable[Pod]) -> tuple[Pod, Event] | Non
     """What it said last of the first of these pods of which it said anything."""
     for pod in pods:
         event = newest_on_pod(view, pod.ref).get("cluster-autoscaler")
-        if event is not None and event.component.startswith(SENDER):
+        if event is not None:
             return pod, event
     return None

@@ -124,7 +124,7 @@ def _largest(group: NodeGroup, status: GroupStatus | None, settings: Settings, p
     certainty: Certainty = "certain"
     if size is None:
         size, certainty = len(group.members), "likely"
-    elif status is None and group.said is not None:
+    if status is None and group.said is not None:
         certainty = "likely" if group.said.confidence == "declared" else "unknown"
     if most is not None and size >= most:
         why = finding("GROUP_FULL", group.ref, "", group=group.name, size=size, limit=most)
