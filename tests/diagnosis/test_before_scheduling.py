@@ -208,6 +208,18 @@ def test_behind_a_claim_that_is_not_generated_its_template_is_tried() -> None:
     ]
 
 
+def test_behind_a_claim_that_is_not_generated_those_that_are_there_stay() -> None:
+    """One entry's claim holds a device for the pod already; the other's, of the other device, is still to be made."""
+    entries = [{"name": name, "resourceClaimTemplateName": "t"} for name in ("g", "h")]
+    there = held("p-g-x", ["gpu-0"], pod="p")
+    waiting = pod(
+        "p", resourceClaims=entries, status={"phase": "Pending", "resourceClaimStatuses": [{"name": "g", "resourceClaimName": "p-g-x"}]}
+    )
+    report = explained(cluster(*HERE, TEMPLATE, there, waiting))
+    assert code(report) == "CLAIM_NOT_CREATED"
+    assert report.behind == ()
+
+
 def test_a_quota_without_room_is_named_though_nobody_says_so() -> None:
     devices = "gpu.deviceclass.resource.k8s.io/devices"
     items = (*HERE, TEMPLATE, pod("p", **FROM_TEMPLATE))
@@ -221,5 +233,7 @@ def test_a_quota_without_room_is_named_though_nobody_says_so() -> None:
 def test_of_a_generated_claim_that_is_gone_a_template_that_is_gone_too_is_the_cause() -> None:
     status = {"phase": "Pending", "resourceClaimStatuses": [{"name": "g", "resourceClaimName": "p-g-x"}]}
     waiting = pod("p", **FROM_TEMPLATE, status=status)
-    assert code(explained(cluster(*HERE, waiting))) == "TEMPLATE_MISSING"
+    report = explained(cluster(*HERE, waiting))
+    assert code(report) == "TEMPLATE_MISSING"
+    assert report.behind == ()
     assert code(explained(cluster(*HERE, TEMPLATE, waiting))) == "CLAIM_MISSING"

@@ -325,6 +325,13 @@ def test_of_nodes_with_devices_those_that_another_filter_closes_are_counted_apar
     assert "on 3 nodes (n1, n2, n3), 2 of them closed by the blocker, 1 by another filter; 1 node that passes" in answered(view)
 
 
+def test_of_nodes_with_devices_those_with_another_taint_are_closed_by_another_filter() -> None:
+    other = {"key": "rack", "value": "r1", "effect": "NoSchedule"}
+    nodes = (node("n1", taints=[TAINT]), node("n2", taints=[other]), node("plain"))
+    said = answered(cluster(*nodes, *DEVICES, pool(gpus(2), "n2"), *asking()))
+    assert "on 2 nodes (n1, n2), 1 of them closed by the blocker, 1 by another filter; 1 node that passes" in said
+
+
 NOT_A100 = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "model", "operator": "NotIn", "values": ["a100"]}]}]}
 BY_AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": NOT_A100}}}
 

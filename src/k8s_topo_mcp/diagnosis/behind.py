@@ -73,7 +73,8 @@ def _behind_a_claim(view: ClusterView, pod: Pod) -> Iterator[Finding]:
     if cause is None or cause.finding.code in MADE_BY_CONTROLLER:
         return
     found, about = cause.finding, cause.finding.object
-    entry = next((entry for entry in pod.resource_claims if about is not None and made.claim_name_for(entry) == about.name), None)
+    imagined = [entry for entry in pod.resource_claims if made.claim_name_for(entry) != pod.claim_name_for(entry)]
+    entry = next((entry for entry in imagined if about is not None and made.claim_name_for(entry) == about.name), None)
     if about is not None and about.kind == "ResourceClaim" and entry is not None and entry.template_name is not None:
         # The claim is only imagined; what would have to change is its template.
         template = ObjectRef("ResourceClaimTemplate", pod.namespace, entry.template_name)

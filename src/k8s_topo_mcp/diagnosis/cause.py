@@ -80,7 +80,7 @@ def _closed_cause(placement: Placement, problem: AllocationProblem, cause: Cause
     if not having:
         return None
     refusal = _refusal(having)
-    alike = sum(entry.plain[0][0].code == refusal.finding.code for entry in having)
+    alike = sum(_signature(entry.plain[0][0]) == _signature(refusal.finding) for entry in having)
     names_having = tuple(entry.node.name for entry in having)
     return replace(refusal, open_nodes=cause.open_nodes, nodes=cause.nodes, having=names_having, alike=alike)
 

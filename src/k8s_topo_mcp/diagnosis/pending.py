@@ -89,7 +89,9 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
     held, later = _holding(view, pod, placement, cause)
     shown = cause
     if held is not None:
-        waiting = () if cause is None or cause.finding.code in (*MADE_BY_CONTROLLER, held.finding.code) else (cause.finding,)
+        # A claim that is gone and whose template is gone too is one reason: with the template it is generated again.
+        same = (*MADE_BY_CONTROLLER, held.finding.code, *(("CLAIM_MISSING",) if held.finding.code == "TEMPLATE_MISSING" else ()))
+        waiting = () if cause is None or cause.finding.code in same else (cause.finding,)
         further = (*later, *waiting, *further)
         empty = Cause(held.finding, len(placement.opened), len(placement.nodes))
         shown = replace(empty if cause is None else cause, finding=held.finding, evidence=held.evidence)

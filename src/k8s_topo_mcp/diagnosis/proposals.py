@@ -152,11 +152,15 @@ def as_new(pod: Pod) -> Pod:
 
 
 def with_pod(view: ClusterView, pod: Pod, notes: list[str]) -> tuple[ClusterView, Pod]:
-    """The view with the pod and the claims that would be generated for it."""
+    """The view with the pod and the claims that would be generated for it; those that it has stay."""
     statuses: dict[str, str | None] = {}
     made: list[ResourceClaim] = []
     for entry in pod.resource_claims:
         if entry.template_name is None:
+            continue
+        own = pod.claim_name_for(entry)
+        if own is not None and view.get(ResourceClaim, own, pod.namespace) is not None:
+            statuses[entry.name] = own
             continue
         template = view.get(ResourceClaimTemplate, entry.template_name, pod.namespace)
         if template is None:
