@@ -426,3 +426,16 @@ def test_every_kind_says_something_of_itself_when_it_comes() -> None:
         assert change.created
         assert change.new
         assert isinstance(change.effect, Effect)
+
+
+def test_of_many_places_those_that_differ_are_told() -> None:
+    def of(last: str) -> Any:
+        domains = [{"values": [f"node-{number:03}.rack.example.com"], "count": 1} for number in range(60)] + [
+            {"values": [last], "count": 1}
+        ]
+        topology = {"levels": ["kubernetes.io/hostname"], "domains": domains}
+        admission = {"clusterQueue": "research", "podSetAssignments": [{"name": "main", "topologyAssignment": topology}]}
+        return item("KueueWorkload", "w", "default", spec={"queueName": "lab"}, status={"admission": admission})
+
+    (found,) = watched(of("old"), of("new"))
+    assert (found.old, found.new) == ("old (1)", "new (1)")

@@ -23,8 +23,6 @@ _GROUP_BAD = ("DisruptionTarget",)
 _KUEUE_GOOD = ("QuotaReserved", "Admitted")
 _KUEUE_BAD = ("Evicted", "Preempted", "Requeued")
 _QUEUE_GOOD = ("Active",)
-_PLACES = 20
-"""Domains of an assignment that are told."""
 
 
 def compare_pod_groups(before: PodGroup | CompositePodGroup, after: PodGroup | CompositePodGroup) -> Iterator[Difference]:
@@ -77,13 +75,16 @@ def compare_kueue_workloads(before: KueueWorkload, after: KueueWorkload) -> Iter
     places, later = _places(before), _places(after)
     for name in sorted({*places, *later}):
         path = f"{at_key('status.admission.podSetAssignments', name)}.topologyAssignment"
-        yield from value(path, places.get(name), later.get(name))
+        old_places, new_places = places.get(name, ()), later.get(name, ())
+        left, came = set(old_places) - set(new_places), set(new_places) - set(old_places)
+        # Of hundreds of places only those that differ: cut at their end, both sides would read alike.
+        yield from value(path, ", ".join(sorted(left)), ", ".join(sorted(came)))
 
 
-def _places(workload: KueueWorkload) -> dict[str, str]:
-    """Where Kueue has placed each pod set, in one line."""
+def _places(workload: KueueWorkload) -> dict[str, tuple[str, ...]]:
+    """Where Kueue has placed each pod set, and how many pods of it."""
     return {
-        entry.name: text(", ".join(f"{'/'.join(domain.values)} ({domain.count})" for domain in entry.topology.domains[:_PLACES]))
+        entry.name: tuple(f"{'/'.join(domain.values)} ({domain.count})" for domain in entry.topology.domains)
         for entry in workload.assignments
         if entry.topology is not None
     }
