@@ -72,3 +72,9 @@ def test_a_node_publishes_its_pools() -> None:
         graph = cluster_graph(view([node("n1"), resource_slice("gpu.nvidia.com", "n1", [gpu("gpu-0", *sits), gpu("gpu-1", *sits)])]))
         assert graph.edges["node/n1", "pool/gpu.nvidia.com/n1"] == {"kind": "publishes", "by": "slice"}
         assert sum(1 for _, _, edge in graph.edges(data=True) if edge["kind"] == "contains" and edge["by"] == "slice") == 2
+
+
+def test_a_table_that_is_full_in_the_middle_of_a_slice_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("k8s_topo_mcp.topology.spots.MAX_SPOTS", 2)
+    devices = [{"productName": "A", f"own{number}": number} for number in range(5)]
+    assert [spot[0] for spot in spots_of(Spots(), "gpu.nvidia.com", *devices)] == ["A"] * 5

@@ -110,7 +110,8 @@ class _Reader:
         return found[0]
 
     def _spot(self, device: Device) -> Spot:
-        pick = self._picks[tuple(device.attributes)]
+        names = tuple(device.attributes)
+        pick = self._picks.get(names) or self._pick(names)
         values = (pick, device.capacity.get("memory"), *pick(device.attributes))
         key = tuple(map(id, values))
         found = self._spots.get(key)
