@@ -182,7 +182,7 @@ def _asked(view: ClusterView, question: Input) -> Question:
 def _held_with_its_group(view: ClusterView, pod: Pod) -> Finding | None:
     """What holds back another member, and with it the group."""
     gang = gang_of(view, pod)
-    found = pre_enqueue(view, gang) if isinstance(gang, Gang) else None
+    found = view.memo(("held as a group", gang), lambda: pre_enqueue(view, gang)) if isinstance(gang, Gang) else None
     return found if found is not None and found.code == "GANG_MEMBER_HELD" else None
 
 
