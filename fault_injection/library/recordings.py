@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,7 @@ def read(entry: Entry, release: str) -> Recording:
     try:
         told = json.loads(roles.read_text())
         return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told)
-    except (ValueError, KeyError, EOFError, OSError) as error:
+    except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error) as error:
         raise BadFile(f"the recording {source} or {roles.name} beside it isn't whole ({error}); {again}") from None
 
 

@@ -63,7 +63,8 @@ def by_membership(minor: str, row: Row, mine: Row) -> bool:
     answers = [real.get("results", []) for real in runs]
     found = [list(results) for results in zip(*answers, strict=True)]
     return any(len({str(result) for result in results}) > 1 for results in found) and all(
-        any(agree({"results": [result]}, {"results": [real]}) or _permuted(result, real) for real in results)
+        any(agree({"results": [result]}, {"results": [real]}) for real in results)
+        or (len({str(real) for real in results}) > 1 and any(_permuted(result, real) for real in results))
         for result, results in zip(mine.get("results", []), found, strict=True)
     )
 

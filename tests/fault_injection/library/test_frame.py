@@ -358,6 +358,13 @@ def test_a_recording_that_is_not_whole_and_a_change_that_leads_nowhere_are_one_l
     (folder / "recorded/1.37.roles.json").write_text("{")
     assert main(["ask", folder.name]) == 1
     assert "isn't whole" in (broken := capsys.readouterr().err)
+    shutil.copy(entry(folder.name).folder / "recorded/1.37.roles.json", folder / "recorded/1.37.roles.json")
+    packed = folder / "recorded/1.37.json.gz"
+    good = packed.read_bytes()
+    packed.write_bytes(good[:40] + bytes(byte ^ 255 for byte in good[40:60]) + good[60:])
+    assert main(["ask", folder.name]) == 1
+    assert "isn't whole" in capsys.readouterr().err
+    packed.write_bytes(good)
     (folder / "recorded/1.37.roles.json").unlink()
     assert main(["ask", folder.name]) == 1
     missing = capsys.readouterr().err
