@@ -8,10 +8,10 @@ from difflib import get_close_matches
 
 from ..cel import CompileError, Path, compile_selector
 from ..cel.reads import FieldKind
-from ..dra.funnel import slices_of
 from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
 from ..dra.tallies import tallied
+from ..dra.visible import slices_of
 from ..objects import Device, ExactRequest, ResourceSlice
 from .report import MissingKey, PublishedKey
 

@@ -29,7 +29,7 @@ def holder_changes(code: str, held: Held, room: Room, short_by: int) -> Iterator
     alone = code in IN_THE_WAY
     largest = held.pairs[0][0]
     if alone:
-        for holder, claim in held.in_order(room)[:MAX_HOLDER_SETS]:
+        for holder, claim in held.in_order(room, MAX_HOLDER_SETS):
             yield _release(holder, (claim,), f"releasing {_who(holder)}")
         if 1 < len(held.dead) < len(held.pairs):
             yield replace(_release(largest, held.dead, f"releasing the {len(held.dead)} claims whose pods are gone"), abandoned=True)

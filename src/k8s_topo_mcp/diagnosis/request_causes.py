@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..dra.funnel import Funnel, StageKind, screened, screened_in, slices_of
+from ..dra.funnel import Funnel, StageKind, screened, screened_in
 from ..dra.pools import Pool
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
+from ..dra.visible import slices_of
 from ..findings import finding
 from ..objects import DeviceClass, ExactRequest, ObjectRef, ResourceClaim, ResourceSlice
 from ..view import derived

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ..dra.funnel import needed_devices, screened_in, slices_of
+from ..dra.funnel import needed_devices, screened_in
 from ..dra.pools import Pool
+from ..dra.visible import slices_of
 from ..objects import DeviceId, ResourceSlice
 from ..view.indices import pools_held
 from . import room
@@ -81,7 +82,7 @@ def room_lacking(subject: Subject, around: Around, cause: Cause, held: Held) -> 
 
     def found() -> Room:
         pools = {pool for claim in held.smallest for pool in pools_held(claim)}
-        slices = list(slices_of(around.prepared, around.nodes))
+        slices = slices_of(around.prepared, around.nodes)
         beside = {entry.node_selection.node_name for _, entry in slices if (entry.driver, entry.pool) in pools}
         near = [
             (pool, entry)

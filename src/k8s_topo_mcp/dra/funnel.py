@@ -24,6 +24,7 @@ from .prepared import Prepared, pools_of
 from .problem import TargetNode
 from .selectors import Verdict, chain, chain_verdicts, conjunct_verdicts, may_pass
 from .taints import blocking_taint
+from .visible import slices_of
 
 StageKind = Literal["devices", "class", "selector", "conjunct", "free", "untainted", "capacity"]
 EXAMPLES = 4
@@ -210,17 +211,6 @@ def _has_capacity(prepared: Prepared, pool: Pool, device: Device, request: Exact
         return shortage(request.capacity, device.capacity, allocated, {}, arithmetic_of(problem)) is None
     except NotRepresentable:
         return False
-
-
-def slices_of(prepared: Prepared, nodes: Iterable[TargetNode]) -> list[tuple[Pool, ResourceSlice]]:
-    """Every slice of a usable pool that some of these nodes sees, once."""
-    seen: dict[int, tuple[Pool, ResourceSlice]] = {}
-    for node in nodes:
-        for pool in pools_of(prepared, node):
-            if pool.usable:
-                for entry in pool.slices:
-                    seen.setdefault(id(entry), (pool, entry))
-    return list(seen.values())
 
 
 def screened(prepared: Prepared, nodes: Iterable[TargetNode], request: ExactRequest, selectors: int | None = None) -> list[Screened]:

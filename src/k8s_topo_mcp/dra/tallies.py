@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ..objects import Device, ExactRequest, ResourceSlice
-from .funnel import slices_of
 from .inventory import kept_for
 from .prepared import Prepared
 from .problem import TargetNode
 from .selectors import chain, chain_verdicts
+from .visible import slices_of
 
 V = TypeVar("V", bound=Hashable)
 
