@@ -37,7 +37,7 @@ def find_cause(view: ClusterView, placement: Placement) -> Cause | None:
     opened = placement.opened
     if placement.devices.not_modelled:
         return Cause(finding("NOT_MODELLED", placement.pod.ref, what=placement.devices.not_modelled), len(opened), total)
-    outcomes = {entry.node.name: entry.outcome for entry in opened if entry.outcome is not None}
+    outcomes = {entry.target.name: entry.outcome for entry in opened if entry.outcome is not None}
     undecided = outcome_cause(placement.pod.ref, placement.devices.problem, outcomes, placement.targets, total)
     fits_anyway = any(entry.outcome is None or not _lucky(entry.outcome) for entry in placement.fitting)
     if undecided is not None and not (undecided.finding.code in ("ORDER_DEPENDENT", "SEARCH_BOUND") and fits_anyway):

@@ -83,10 +83,13 @@ def kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool = False) -> tu
 def _kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool) -> tuple[Node, ...]:
     kinds: dict[Hashable, Node] = {}
     by_node, shapes = slices_by_node(view), shapes_of_nodes(view)
-    for node in nodes:
-        shape = shapes.get(node) or shape_of(node, by_node.get(node.name, ()))
-        if shape not in kinds and (bare or node.name in by_node):
-            kinds[shape] = node
+    seen = set[int]()  # nodes of one shape have one object for it
+    for node, known in zip(nodes, map(shapes.get, nodes), strict=True):
+        if known is None or id(known) not in seen:
+            shape = known or shape_of(node, by_node.get(node.name, ()))
+            if bare or node.name in by_node:
+                kinds.setdefault(shape, node)
+                seen.add(id(known))
     return tuple(kinds.values())
 
 

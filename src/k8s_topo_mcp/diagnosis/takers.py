@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import compress
+from operator import itemgetter
 
 from ..dra.funnel import needed_devices, screened_in
+from ..dra.inventory import PoolKey
 from ..dra.pools import Pool
-from ..dra.visible import slices_of
+from ..dra.visible import Visible, slices_of
 from ..objects import DeviceId, ResourceSlice
 from ..view.indices import pools_held
 from . import room
@@ -47,6 +50,17 @@ def _passing(around: Around, pool: Pool, entry: ResourceSlice) -> Iterator[Devic
             yield found.id
 
 
+def _near(around: Around, pools: Iterable[PoolKey]) -> list[Visible]:
+    """The slices of these pools, and all others of the nodes that they name: those that the nodes around see."""
+    slices, inventory = slices_of(around.prepared, around.nodes), around.prepared.problem.inventory
+    ids = list(map(id, map(itemgetter(1), slices)))
+    there = set(ids)
+    own = [entry for pool in pools for entry in inventory.by_pool.get(pool, ()) if id(entry) in there]
+    names = {entry.node_selection.node_name for entry in own if entry.node_selection.node_name}
+    wanted = {id(entry) for entry in (*own, *(other for name in names for other in inventory.by_node.get(name, ())))}
+    return list(compress(slices, map(wanted.__contains__, ids)))
+
+
 def short_by(cause: Cause) -> int:
     """How many devices have to be freed at least."""
     if cause.finding.code != "DEVICES_IN_USE":
@@ -81,14 +95,7 @@ def room_lacking(subject: Subject, around: Around, cause: Cause, held: Held) -> 
     )
 
     def found() -> Room:
-        pools = {pool for claim in held.smallest for pool in pools_held(claim)}
-        slices = slices_of(around.prepared, around.nodes)
-        beside = {entry.node_selection.node_name for _, entry in slices if (entry.driver, entry.pool) in pools}
-        near = [
-            (pool, entry)
-            for pool, entry in slices
-            if (entry.driver, entry.pool) in pools or (entry.node_selection.node_name and entry.node_selection.node_name in beside)
-        ]
+        near = _near(around, {pool for claim in held.smallest for pool in pools_held(claim)})
         if code == "COUNTERS_EXHAUSTED":
             return room.of_counters(around.prepared, near, request)
         if code == "CAPACITY_SHORT":

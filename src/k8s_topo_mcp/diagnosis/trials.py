@@ -81,7 +81,7 @@ class Subject:
     @cached_property
     def places(self) -> dict[str, int]:
         """Where each node stands."""
-        return {node.name: place for place, node in enumerate(self.nodes)}
+        return {node.metadata.name: place for place, node in enumerate(self.nodes)}
 
 
 def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
     if problem is None or change.release is not None:
         return fitting_anywhere(subject, change)
     if change.releases and not change.edits:
-        if any(claim.key in subject.allocated for claim in change.releases):
+        if subject.allocated and any(claim.key in subject.allocated for claim in change.releases):
             return fitting_anywhere(subject, change)  # a claim of the pod's own is then to be allocated anew
         return _released(subject, problem, change.releases)
     added = tuple(edit.object for edit in change.edits if isinstance(edit, Add))

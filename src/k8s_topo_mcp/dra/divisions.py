@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, filterfalse
 from operator import is_not
 
 from .inventory import PoolKey
@@ -62,11 +62,11 @@ def divided(prepared: Prepared, chains: Sequence[SelectorChain], nodes: Sequence
     """The nodes by what the problem reads of them, with these selectors."""
     problem = prepared.problem
     classes = NodeClasses(problem, chains, prepared.environment)
-    names = [node.name for node in nodes]
     if problem.in_use.shared:
-        return _follow(classes, prepared, nodes, names, _NOTHING)
+        return _follow(classes, prepared, nodes, [node.name for node in nodes], _NOTHING)
     kept: list[Division] = classes.divisions.setdefault(not problem.in_use.by_pool, [])
     known = tuple(kept)
+    names = next((entry.names for entry in known if entry.nodes is nodes), None) or [node.name for node in nodes]
     before = next((entry for entry in known if entry.names == names), known[0] if known else _NOTHING)
     found = _follow(classes, prepared, nodes, names, before)
     kept[:] = [found, *(entry for entry in known if entry is not before or entry.names != names)][: KEPT_DIVISIONS // 2]
@@ -145,8 +145,8 @@ def _differing(then: Mapping[PoolKey, frozenset[str]], now: Mapping[PoolKey, fro
     """Pools of which other devices are held."""
     if now is then:
         return []
-    others = [pool for pool, held in now.items() if then.get(pool) is not held]
-    return [pool for pool in others if then.get(pool) != now[pool]] + [pool for pool in then if pool not in now]
+    others = compress(now, map(is_not, map(then.get, now), now.values()))
+    return [*(pool for pool in others if then.get(pool) != now[pool]), *filterfalse(now.__contains__, then)]
 
 
 def _of_pools(prepared: Prepared, pools: Iterable[PoolKey]) -> Iterator[str]:

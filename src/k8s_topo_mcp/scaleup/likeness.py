@@ -7,8 +7,10 @@ shape don't have there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, count, repeat
+from operator import is_
 
 from ..dra.features import allocator_features
 from ..dra.inventory import Inventory
@@ -57,20 +59,18 @@ def shapes_of_nodes(view: ClusterView) -> Mapping[Node, Hashable]:
     def look() -> Mapping[Node, Hashable]:
         last, by_node = view.carried(Node, _no_round), slices_by_node(view)
         before = last[0] if last else None
-        shapes, one = ({}, {}) if before is None else (dict(before.shapes), before.one)
-        for name in differing(before.by_node, by_node) if before is not None else ():
-            node = view.get(Node, name)
-            if node is not None:
-                shapes.pop(node, None)
-        if len(one) > MANY_SHAPES:
-            shapes, one = {}, {}
-        found: dict[Node, Hashable] = {}
-        for node in view.all(Node):
-            shape = shapes.get(node)
-            if shape is None:
-                shape = _shape(node, by_node.get(node.name, ()))
-                shape = one.setdefault(shape, shape)
-            found[node] = shape
+        one: dict[Hashable, Hashable] = {}
+        shapes: Mapping[Node, Hashable] = {}
+        again = set[Node | None]()
+        if before is not None and len(before.one) <= MANY_SHAPES:
+            one, shapes = before.one, before.shapes
+            again.update(view.get(Node, name) for name in differing(before.by_node, by_node))
+        nodes = view.all(Node)
+        known = list(map(shapes.get, nodes))
+        for place in [*compress(count(), map(is_, known, repeat(None))), *compress(count(), map(again.__contains__, nodes))]:
+            shape = _shape(nodes[place], by_node.get(nodes[place].name, ()))
+            known[place] = one.setdefault(shape, shape)
+        found = dict(zip(nodes, known, strict=True))
         last[:] = [_Round(by_node, found, one)]
         return found
 
@@ -131,23 +131,28 @@ def _pools(view: ClusterView, slices: Sequence[ResourceSlice]) -> tuple[Pool, ..
 def _new_slices(view: ClusterView, node: Node, own: tuple[ResourceSlice, ...]) -> tuple[ResourceSlice, ...] | None:
     shapes, by_node = shapes_of_nodes(view), slices_by_node(view)
     shape = shapes[node] if node in shapes else shape_of(node, own)
-    alike = [by_node.get(other.name, ()) for other, its in shapes.items() if (its is shape or its == shape) and other is not node]
-    source = next((slices for slices in (own, *alike) if whole(view, slices)), None)
-    if source is None:
-        return None
-    lasting = _lasting(source, [slices for slices in (own, *alike) if slices is not source])
+    alike = (by_node.get(other.name, ()) for other, its in shapes.items() if (its is shape or its == shape) and other is not node)
+    if whole(view, own):
+        return _with_lasting(own, alike)
+    others = tuple(alike)
+    source = next((slices for slices in others if whole(view, slices)), None)
+    return None if source is None else _with_lasting(source, (own, *(slices for slices in others if slices is not source)))
+
+
+def _with_lasting(source: Sequence[ResourceSlice], others: Iterable[Sequence[ResourceSlice]]) -> tuple[ResourceSlice, ...]:
+    lasting = _lasting(source, others)
     return tuple(_with_taints(entry, lasting) for entry in source)
 
 
-def _lasting(source: Sequence[ResourceSlice], others: Sequence[Sequence[ResourceSlice]]) -> frozenset[TaintOn]:
+def _lasting(source: Sequence[ResourceSlice], others: Iterable[Sequence[ResourceSlice]]) -> frozenset[TaintOn]:
     """Taints that belong to the shape: every other node of it has them on the device of that name. Where there is no other node: those that
     are on all devices of their driver."""
-    found = _taints(source)
-    for slices in others:
+    found, alone = _taints(source), True
+    for slices in others if found else ():
+        found, alone = found & _taints(slices), False
         if not found:
             break
-        found &= _taints(slices)
-    if others:
+    if not alone:
         return found
     devices = Counter(entry.driver for entry in source for _ in entry.devices)
     tainted = Counter((driver, *taint) for driver, _, *taint in found)

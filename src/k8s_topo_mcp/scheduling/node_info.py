@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from itertools import compress, filterfalse
+from operator import is_not
 
 from ..objects import Node, Pod
 from ..objects.quantity import Quantity
@@ -110,8 +112,7 @@ def _no_round(_: tuple[Node, ...]) -> dict[Hashable, _Round]:
 
 def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     """The keys under which there are two objects, or one."""
-    found = [key for key, value in now.items() if before.get(key) is not value]
-    return found + [key for key in before if key not in now]
+    return [*compress(now, map(is_not, map(before.get, now), now.values())), *filterfalse(now.__contains__, before)]
 
 
 def _info(view: ClusterView, node: Node, placed: Mapping[str, tuple[Pod, ...]], known: dict[str, NodeInfo]) -> NodeInfo:

@@ -54,6 +54,8 @@ def _devices_said(placement: Placement) -> str:
 
 def _unavailable(placement: Placement) -> tuple[ResourceClaim, ...]:
     """Allocated claims that kept the pod from a node whose other devices would have done."""
+    if not placement.devices.allocated:
+        return ()
     found = {
         entry.object
         for node in placement.nodes.values()
