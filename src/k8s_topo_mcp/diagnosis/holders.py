@@ -6,14 +6,11 @@ pool, or a claim that holds it, is another; a claim is told again where a pod th
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import chain, compress, islice
-from operator import is_not
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from itertools import compress
+from operator import attrgetter, is_not
 
 from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
@@ -23,20 +20,8 @@ from ..dra.visible import Visible, slices_of
 from ..objects import Consumer, DeviceId, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
+from .held import ClaimKey, Held, Row
 from .report import Holder
-from .room import Room
-
-Pair: TypeAlias = tuple[Holder, ResourceClaim]
-ClaimKey: TypeAlias = tuple[str, str]
-
-SMALL_TRIED = 4
-"""Claims that may free enough by themselves and come first."""
-
-SMALL_LOOKED_AT = 256
-"""Of so many of the smallest it is worked out whether they free enough by themselves."""
-
-MAX_TOGETHER, MAX_POOLS = 4, 2
-"""Claims of one node that are released together, and on how many nodes that is tried."""
 
 KEPT = 2
 """Sets of nodes for which the holders of a question are kept."""
@@ -61,22 +46,11 @@ def _holder(claim: ResourceClaim, consumers: tuple[Pod, ...], users: tuple[Pod, 
     return Holder(claim.ref, named, devices, since if since is not None else claim.metadata.created, alive, others, living)
 
 
-class _Row(NamedTuple):
-    """A claim among those that hold something. `place`: most devices first, then by name. `users`: the pods that name it. `consumers`:
-    those that it is reserved for; None where each of these names it, so that none is another while `users` is the same."""
-
-    place: tuple[int, str]
-    pair: Pair
-    key: ClaimKey
-    users: tuple[Pod, ...] | None
-    consumers: tuple[Pod, ...] | None
-
-
-def _row(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None, devices: int) -> _Row:
+def _row(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None, devices: int) -> Row:
     consumers, named = consumers_of(view, claim), users or ()
     all_named = len(consumers) == len(claim.reserved_for) and set(consumers) <= set(named)
     holder = _holder(claim, consumers, named, devices)
-    return _Row((-devices, claim.full_name), (holder, claim), claim.key, users, None if all_named else consumers)
+    return Row((-devices, claim.full_name), (holder, claim), claim.key, users, None if all_named else consumers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,8 +63,8 @@ class _Known:
     claims: Sequence[tuple[ResourceClaim, ...] | None]
     counts: Sequence[Mapping[ResourceClaim, int]]
     devices: Mapping[ResourceClaim, int]
-    rows: Mapping[ClaimKey, _Row]
-    order: Sequence[_Row]
+    rows: Mapping[ClaimKey, Row]
+    order: Sequence[Row]
 
 
 _NONE: Mapping[ResourceClaim, int] = {}
@@ -189,11 +163,11 @@ def _aligned(before: _Known, slices: Sequence[Visible]) -> _Known:
     )
 
 
-def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping[ClaimKey, _Row], Sequence[_Row]]:
+def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping[ClaimKey, Row], Sequence[Row]]:
     """The claims by key, and in their order."""
     users = users_of_claims(view)
     rows, gone = dict(before.rows), set[int]()
-    come: list[_Row] = []
+    come: list[Row] = []
 
     def tell(claim: ResourceClaim) -> None:
         row = rows[claim.key] = _row(view, claim, users.get(claim.key), counted.devices[claim])
@@ -213,10 +187,10 @@ def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapp
             tell(claim)
     if not gone and not come:
         return before.rows, before.order
-    return rows, sorted([*(row for row in before.order if id(row) not in gone), *come], key=_place)
+    return rows, sorted([*(row for row in before.order if id(row) not in gone), *come], key=attrgetter("place"))
 
 
-def _of_other_pods(view: ClusterView, order: Sequence[_Row], users: Mapping[ClaimKey, tuple[Pod, ...]]) -> Iterable[_Row]:
+def _of_other_pods(view: ClusterView, order: Sequence[Row], users: Mapping[ClaimKey, tuple[Pod, ...]]) -> Iterable[Row]:
     """Those of which a pod is another now."""
     now = map(users.get, [row.key for row in order])
     for row in compress(order, map(is_not, now, [row.users for row in order])):
@@ -224,123 +198,6 @@ def _of_other_pods(view: ClusterView, order: Sequence[_Row], users: Mapping[Clai
     for row in order:
         if row.consumers is not None and consumers_of(view, row.pair[1]) != row.consumers:  # pods compare by identity
             yield row
-
-
-def _place(row: _Row) -> tuple[int, str]:
-    return row.place
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """Claims that hold devices which are wanted, most devices first; what is worked out of all of them is worked out once. `rows`: the same
-    by key; `of_pool`: the claims that hold devices of each pool."""
-
-    pairs: tuple[Pair, ...] = ()
-    rows: Mapping[ClaimKey, _Row] = field(default_factory=dict[ClaimKey, _Row])
-    of_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]] = field(default_factory=dict[PoolKey, "tuple[ResourceClaim, ...]"])
-
-    @cached_property
-    def claims(self) -> tuple[ResourceClaim, ...]:
-        """The claims alone."""
-        return tuple([claim for _, claim in self.pairs])
-
-    @cached_property
-    def dead(self) -> tuple[ResourceClaim, ...]:
-        """Those whose pods are gone."""
-        return tuple([claim for holder, claim in self.pairs if not holder.alive])
-
-    @cached_property
-    def _living(self) -> Sequence[Pair]:
-        return [pair for pair in self.pairs if pair[0].alive]
-
-    @cached_property
-    def expendable(self) -> tuple[Pair, ...]:
-        """Those whose pods are gone first, since nobody misses them; then by devices."""
-        return (*(pair for pair in self.pairs if not pair[0].alive), *self._living)
-
-    @cached_property
-    def smallest(self) -> tuple[ResourceClaim, ...]:
-        """Those that hold the fewest devices and whose pods live."""
-        living, found = self._living, list[Pair]()
-        end = len(living)
-        while end and len(found) < SMALL_LOOKED_AT:  # those of as many devices stand together
-            start = bisect_left(living, -living[end - 1][0].devices, hi=end, key=lambda pair: -pair[0].devices)
-            found += living[start : min(end, start + SMALL_LOOKED_AT - len(found))]
-            end = start
-        return tuple([claim for _, claim in found])
-
-    def in_order(self, room: Room, most: int) -> tuple[Pair, ...]:
-        """The first of those whose pods are gone, then of a few that may free enough by themselves, the smallest first, then of the
-        others: of counters those after which the most is left, else the largest."""
-        known = self._in_order.get((id(room), most))
-        if known is None or known[0] is not room:
-            known = self._in_order[id(room), most] = (room, tuple(islice(self._by_room(room, most), most)))
-        return known[1]
-
-    def _by_room(self, room: Room, most: int) -> Iterable[Pair]:
-        dead = self.expendable[: len(self.dead)]
-        if len(dead) >= most:
-            return dead
-        # Who holds nothing at these places frees nothing there: all of these rank alike, behind the others.
-        there = [self.rows.get((about.namespace, about.name)) for about in room.held]
-        inside = sorted([row for row in there if row is not None and row.pair[0].alive and row.pair[0].about in room.held], key=_place)
-        ranked = [(room.rank(row.pair[0].about), row.pair) for row in inside]
-        first = [pair for _, pair in sorted((own for own in ranked if own[0][0] < 2), key=lambda own: own[0])[:SMALL_TRIED]]
-        chosen = set(map(id, first))
-        if room.divided:
-            left = sorted((own for own in ranked if own[0][2] < 0 and id(own[1]) not in chosen), key=lambda own: own[0][2])
-            first += [pair for _, pair in left]
-            chosen.update(map(id, first))
-        return chain(dead, first, (pair for pair in self._living if id(pair) not in chosen))
-
-    _in_order: dict[tuple[int, int], tuple[Room, tuple[Pair, ...]]] = field(
-        default_factory=dict[tuple[int, int], "tuple[Room, tuple[Pair, ...]]"]
-    )
-
-    @cached_property
-    def holders(self) -> tuple[Holder, ...]:
-        """These, without the claims themselves."""
-        return tuple([holder for holder, _ in self.expendable])
-
-    def sets(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
-        """Of the pools with the fewest holders in the way as many of these as hold `short_by` devices together."""
-        known = self._sets.get(short_by)
-        if known is None:
-            known = self._sets[short_by] = self._fewest(short_by)
-        return known
-
-    def _fewest(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
-        """Pools in the order of the largest holder of each: from some on none can have fewer claims that are enough."""
-        found: list[tuple[Pair, ...]] = []
-        seen: set[PoolKey] = set()
-        for holder, claim in self.pairs:
-            fewer = MAX_TOGETHER if len(found) < MAX_POOLS else len(found[-1]) - 1
-            if fewer < 2 or fewer * holder.devices < short_by:
-                break
-            for pool in pools_held(claim):
-                if pool not in seen:
-                    seen.add(pool)
-                    chosen = _enough(self._on(pool), short_by)
-                    if chosen:
-                        found = sorted([*found, chosen], key=len)[:MAX_POOLS]
-        return tuple(found)
-
-    def _on(self, pool: PoolKey) -> Sequence[Pair]:
-        """The holders on a pool, those whose pods are gone first, then by devices."""
-        there = [self.rows[claim.key] for claim in self.of_pool.get(pool, ()) if claim.key in self.rows]
-        return [row.pair for row in sorted(there, key=lambda row: (row.pair[0].alive, row.place))]
-
-    _sets: dict[int, tuple[tuple[Pair, ...], ...]] = field(default_factory=dict[int, "tuple[tuple[Pair, ...], ...]"])
-
-
-def _enough(members: Sequence[Pair], short_by: int) -> tuple[Pair, ...]:
-    """The first of `members` that hold so many devices, if they are several and not too many; else nothing."""
-    devices = 0
-    for place, (holder, _) in enumerate(members[:MAX_TOGETHER]):
-        devices += holder.devices
-        if devices >= short_by:
-            return tuple(members[: place + 1]) if place else ()
-    return ()
 
 
 def _consumer(entry: Consumer) -> str:

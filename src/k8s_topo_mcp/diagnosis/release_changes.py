@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..objects import ObjectRef, ResourceClaim
-from .holders import IN_THE_WAY, Held, Pair
+from .held import Held, Pair
+from .holders import IN_THE_WAY
 from .report import Change, Holder
 from .room import Room
 

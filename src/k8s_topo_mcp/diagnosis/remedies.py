@@ -21,7 +21,8 @@ from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .claim_changes import for_the_claim
 from .ground import locate
-from .holders import IN_THE_WAY, Held
+from .held import Held
+from .holders import IN_THE_WAY
 from .node_changes import MORE_LIKE, PASSING
 from .release_changes import all_released, holder_changes
 from .report import Cause, Change, Holder, Trial

@@ -15,7 +15,8 @@ from ..objects import DeviceId, ResourceSlice
 from ..view.indices import pools_held
 from . import room
 from .changes import Around
-from .holders import IN_THE_WAY, Held, holders_among
+from .held import Held
+from .holders import IN_THE_WAY, holders_among
 from .report import Cause
 from .request_changes import find_constraint
 from .room import Room

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from fractions import Fraction
 
-from k8s_topo_mcp.diagnosis.holders import MAX_POOLS, MAX_TOGETHER, SMALL_TRIED, Held, Pair, _Row
+from k8s_topo_mcp.diagnosis.held import MAX_POOLS, MAX_TOGETHER, SMALL_TRIED, Held, Pair, Row
 from k8s_topo_mcp.diagnosis.report import Holder
 from k8s_topo_mcp.diagnosis.room import Room
 from k8s_topo_mcp.objects import ResourceClaim
@@ -28,9 +28,9 @@ def holding(name: str, dice: random.Random) -> Item:
     return claim(name, status={"allocation": {"devices": {"results": results}}})
 
 
-def row(own: ResourceClaim, alive: bool) -> _Row:
+def row(own: ResourceClaim, alive: bool) -> Row:
     devices = len(own.allocation.results) if own.allocation is not None else 0
-    return _Row((-devices, own.full_name), (Holder(own.ref, (), devices, None, alive), own), own.key, (), None)
+    return Row((-devices, own.full_name), (Holder(own.ref, (), devices, None, alive), own), own.key, (), None)
 
 
 def made(dice: random.Random) -> Held:

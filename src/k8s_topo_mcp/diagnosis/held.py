@@ -1,0 +1,159 @@
+"""Claims that hold what somebody wants, in the orders in which their end is worth trying.
+
+There may be tens of thousands of them, of which a few are tried: only as many are ranked or gathered as decide which these are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, islice
+from typing import NamedTuple, TypeAlias
+
+from ..dra.inventory import PoolKey
+from ..objects import Pod, ResourceClaim
+from ..view.indices import pools_held
+from .report import Holder
+from .room import Room
+
+Pair: TypeAlias = tuple[Holder, ResourceClaim]
+ClaimKey: TypeAlias = tuple[str, str]
+
+SMALL_TRIED = 4
+"""Claims that may free enough by themselves and come first."""
+
+SMALL_LOOKED_AT = 256
+"""Of so many of the smallest it is worked out whether they free enough by themselves."""
+
+MAX_TOGETHER, MAX_POOLS = 4, 2
+"""Claims of one node that are released together, and on how many nodes that is tried."""
+
+
+class Row(NamedTuple):
+    """A claim among those that hold something. `place`: most devices first, then by name. `users`: the pods that name it. `consumers`:
+    those that it is reserved for; None where each of these names it, so that none is another while `users` is the same."""
+
+    place: tuple[int, str]
+    pair: Pair
+    key: ClaimKey
+    users: tuple[Pod, ...] | None
+    consumers: tuple[Pod, ...] | None
+
+
+def _place(row: Row) -> tuple[int, str]:
+    return row.place
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Claims that hold devices which are wanted, most devices first; what is worked out of all of them is worked out once. `rows`: the same
+    by key; `of_pool`: the claims that hold devices of each pool."""
+
+    pairs: tuple[Pair, ...] = ()
+    rows: Mapping[ClaimKey, Row] = field(default_factory=dict[ClaimKey, Row])
+    of_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]] = field(default_factory=dict[PoolKey, "tuple[ResourceClaim, ...]"])
+
+    @cached_property
+    def claims(self) -> tuple[ResourceClaim, ...]:
+        """The claims alone."""
+        return tuple([claim for _, claim in self.pairs])
+
+    @cached_property
+    def dead(self) -> tuple[ResourceClaim, ...]:
+        """Those whose pods are gone."""
+        return tuple([claim for holder, claim in self.pairs if not holder.alive])
+
+    @cached_property
+    def _living(self) -> Sequence[Pair]:
+        return [pair for pair in self.pairs if pair[0].alive]
+
+    @cached_property
+    def expendable(self) -> tuple[Pair, ...]:
+        """Those whose pods are gone first, since nobody misses them; then by devices."""
+        return (*(pair for pair in self.pairs if not pair[0].alive), *self._living)
+
+    @cached_property
+    def smallest(self) -> tuple[ResourceClaim, ...]:
+        """Those that hold the fewest devices and whose pods live."""
+        living, found = self._living, list[Pair]()
+        end = len(living)
+        while end and len(found) < SMALL_LOOKED_AT:  # those of as many devices stand together
+            start = bisect_left(living, -living[end - 1][0].devices, hi=end, key=lambda pair: -pair[0].devices)
+            found += living[start : min(end, start + SMALL_LOOKED_AT - len(found))]
+            end = start
+        return tuple([claim for _, claim in found])
+
+    def in_order(self, room: Room, most: int) -> tuple[Pair, ...]:
+        """The first of those whose pods are gone, then of a few that may free enough by themselves, the smallest first, then of the
+        others: of counters those after which the most is left, else the largest."""
+        known = self._in_order.get((id(room), most))
+        if known is None or known[0] is not room:
+            known = self._in_order[id(room), most] = (room, tuple(islice(self._by_room(room, most), most)))
+        return known[1]
+
+    def _by_room(self, room: Room, most: int) -> Iterable[Pair]:
+        dead = self.expendable[: len(self.dead)]
+        if len(dead) >= most:
+            return dead
+        # Who holds nothing at these places frees nothing there: all of these rank alike, behind the others.
+        there = [self.rows.get((about.namespace, about.name)) for about in room.held]
+        inside = sorted([row for row in there if row is not None and row.pair[0].alive and row.pair[0].about in room.held], key=_place)
+        ranked = [(room.rank(row.pair[0].about), row.pair) for row in inside]
+        first = [pair for _, pair in sorted((own for own in ranked if own[0][0] < 2), key=lambda own: own[0])[:SMALL_TRIED]]
+        chosen = set(map(id, first))
+        if room.divided:
+            left = sorted((own for own in ranked if own[0][2] < 0 and id(own[1]) not in chosen), key=lambda own: own[0][2])
+            first += [pair for _, pair in left]
+            chosen.update(map(id, first))
+        return chain(dead, first, (pair for pair in self._living if id(pair) not in chosen))
+
+    _in_order: dict[tuple[int, int], tuple[Room, tuple[Pair, ...]]] = field(
+        default_factory=dict[tuple[int, int], "tuple[Room, tuple[Pair, ...]]"]
+    )
+
+    @cached_property
+    def holders(self) -> tuple[Holder, ...]:
+        """These, without the claims themselves."""
+        return tuple([holder for holder, _ in self.expendable])
+
+    def sets(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
+        """Of the pools with the fewest holders in the way as many of these as hold `short_by` devices together."""
+        known = self._sets.get(short_by)
+        if known is None:
+            known = self._sets[short_by] = self._fewest(short_by)
+        return known
+
+    def _fewest(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
+        """Pools in the order of the largest holder of each: from some on none can have fewer claims that are enough."""
+        found: list[tuple[Pair, ...]] = []
+        seen: set[PoolKey] = set()
+        for holder, claim in self.pairs:
+            fewer = MAX_TOGETHER if len(found) < MAX_POOLS else len(found[-1]) - 1
+            if fewer < 2 or fewer * holder.devices < short_by:
+                break
+            for pool in pools_held(claim):
+                if pool not in seen:
+                    seen.add(pool)
+                    chosen = _enough(self._on(pool), short_by)
+                    if chosen:
+                        found = sorted([*found, chosen], key=len)[:MAX_POOLS]
+        return tuple(found)
+
+    def _on(self, pool: PoolKey) -> Sequence[Pair]:
+        """The holders on a pool, those whose pods are gone first, then by devices."""
+        there = [self.rows[claim.key] for claim in self.of_pool.get(pool, ()) if claim.key in self.rows]
+        return [row.pair for row in sorted(there, key=lambda row: (row.pair[0].alive, row.place))]
+
+    _sets: dict[int, tuple[tuple[Pair, ...], ...]] = field(default_factory=dict[int, "tuple[tuple[Pair, ...], ...]"])
+
+
+def _enough(members: Sequence[Pair], short_by: int) -> tuple[Pair, ...]:
+    """The first of `members` that hold so many devices, if they are several and not too many; else nothing."""
+    devices = 0
+    for place, (holder, _) in enumerate(members[:MAX_TOGETHER]):
+        devices += holder.devices
+        if devices >= short_by:
+            return tuple(members[: place + 1]) if place else ()
+    return ()
