@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 
 from k8s_topo_mcp.diagnosis.held import MAX_POOLS, MAX_TOGETHER, SMALL_TRIED, Held, Pair, Row
 from k8s_topo_mcp.diagnosis.report import Holder
-from k8s_topo_mcp.diagnosis.room import Room
-from k8s_topo_mcp.objects import ResourceClaim
+from k8s_topo_mcp.diagnosis.room import Amount, Place, Room
+from k8s_topo_mcp.objects import ObjectRef, ResourceClaim
 from k8s_topo_mcp.view.indices import pools_held
 
 from .clusters import DRIVER, Item, claim, cluster
@@ -43,8 +43,9 @@ def room_of(held: Held, dice: random.Random) -> Room:
     """What some of them hold at some places."""
     places = [f"n{number}" for number in range(6)]
     inside = [holder.about for holder, _ in held.pairs if dice.random() < 0.5]
-    amounts = {about: Counter({dice.choice(places): dice.randrange(1, 4)}) for about in inside}
-    return Room(Fraction(dice.randrange(1, 5)), Counter({place: dice.randrange(3) for place in places}), amounts, dice.random() < 0.5)
+    amounts: dict[ObjectRef, Mapping[Place, Amount]] = {about: {dice.choice(places): dice.randrange(1, 4)} for about in inside}
+    free: dict[Place, Amount] = {place: dice.randrange(3) for place in places}
+    return Room(Fraction(dice.randrange(1, 5)), free, amounts, dice.random() < 0.5)
 
 
 def all_in_order(held: Held, room: Room) -> list[Pair]:
