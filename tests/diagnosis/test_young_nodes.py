@@ -71,6 +71,27 @@ def test_of_a_node_of_which_it_is_not_known_nothing_is_told(items: tuple[Item, .
     assert soon(report(*items)) == {}
 
 
+@pytest.mark.parametrize(
+    ("labels", "annotations", "told"),
+    [
+        ({TYPE: "x9"}, {}, True),
+        ({"karpenter.sh/nodepool": "train"}, {}, True),
+        ({}, {"cluster.x-k8s.io/owner-name": "train-abc"}, True),
+        ({}, {}, False),
+        ({"gpu": "yes"}, {}, False),
+    ],
+)
+def test_which_nodes_are_made_alike_is_told_by_labels_of_those_who_make_them(
+    labels: dict[str, str], annotations: dict[str, str], told: bool
+) -> None:
+    nodes = [node("n1", labels=labels), at(node("young", labels=labels), "2026-11-29T11:59:20Z")]
+    for item in nodes:
+        item["metadata"]["annotations"] = annotations
+    rest = [item for item in FULL if item["kind"] != "Node"]
+    found = explained(cluster(*nodes, *rest, *asking(request("r", 4))))
+    assert (SOON in helping(found)) is told
+
+
 def test_one_silent_node_among_several_that_publish_does_not_matter() -> None:
     silent = sibling("n3", unschedulable=True)
     assert SOON in soon(report(young(), silent, sibling("n2"), pool(gpus(4), "n2"), held("k", ["gpu-0"], "n2")))

@@ -7,13 +7,14 @@ taken from the others of its group and instance type, if these have the same and
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..dra.problem import AllocationProblem
 from ..objects import DeviceClass, Node, ResourceSlice
+from ..objects.cluster_api import OWNER_NAME
 from ..objects.node import INSTANCE_TYPE
-from ..scaleup.groups import node_groups
+from ..scaleup.group_labels import groups
 from ..scaleup.likeness import CONDITION_TAINTS, new_slices, shapes_of_nodes, whole_pools
 from ..scaleup.machine_types import STARTING
 from ..view import Add, ClusterView, Edit, Replace
@@ -25,6 +26,8 @@ from .report import Change
 
 MOST = 8
 """Young nodes of one kind that are looked at."""
+MADE_ALIKE = frozenset({"nodegroup", "nodepool", "karpenter"})
+"""Kinds of groups whose nodes somebody makes alike."""
 NAMED = 2
 """Nodes and drivers that are named."""
 
@@ -58,19 +61,26 @@ def _found(view: ClusterView) -> tuple[Young, ...]:
 
 
 def _look(view: ClusterView) -> Iterator[Young]:
-    fresh = {node.name for node in view.all(Node) if _is_fresh(view, node)}
-    if not fresh:
+    kinds: dict[Hashable, list[Node]] = {_kind(node): [] for node in view.all(Node) if _is_fresh(view, node)}
+    kinds.pop(None, None)
+    if not kinds:
         return
-    seen: set[str] = set()
-    for group in node_groups(view):
-        kinds: dict[str, list[Node]] = {}
-        for node in group.members:
-            kinds.setdefault(node.metadata.labels.get(INSTANCE_TYPE, ""), []).append(node)
-        for members in kinds.values():
-            found = _of_kind(view, members, fresh - seen)
-            if found is not None:
-                seen.update(node.name for node in found.nodes)
-                yield found
+    for node in view.all(Node):
+        kind = _kind(node)
+        if kind in kinds:
+            kinds[kind].append(node)
+    for members in kinds.values():
+        found = _of_kind(view, members, {node.name for node in members if _is_fresh(view, node)})
+        if found is not None:
+            yield found
+
+
+def _kind(node: Node) -> Hashable:
+    """Group and instance type, as far as labels (of Cluster API's nodes the owner of their machine) tell; None where nothing does."""
+    labels, owner = node.metadata.labels, node.metadata.annotations.get(OWNER_NAME, "")
+    named = tuple((entry.kind, entry.name) for entry in groups(labels) if entry.kind in MADE_ALIKE)
+    kind = named, owner, labels.get(INSTANCE_TYPE, "")
+    return kind if any(kind) else None
 
 
 def _is_fresh(view: ClusterView, node: Node) -> bool:
@@ -80,8 +90,6 @@ def _is_fresh(view: ClusterView, node: Node) -> bool:
 
 def _of_kind(view: ClusterView, members: Sequence[Node], fresh: Collection[str]) -> Young | None:
     """What the fresh ones of one kind lack; None where those that have all of it differ, or as many settled ones lack it too."""
-    if not any(node.name in fresh for node in members):
-        return None
     has = {node: _offered(view, node) for node in members}
     wanted = frozenset[str]().union(*has.values())
     whole = [node for node in members if has[node] == wanted]
