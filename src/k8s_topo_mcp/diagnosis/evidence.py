@@ -61,8 +61,9 @@ class PluginUnknown:
 
 @dataclass(frozen=True, slots=True)
 class PluginPod:
-    """A driver's pod on one node. `pod` is None where it has none there. `state` is the kubelet's reason ("CrashLoopBackOff") or the
-    pod's phase; `exit_code` and `age` are those of the last exit."""
+    """A driver's pod on one node. `pod` is None where it has none there; `kept_off` is then the node's taint that the DaemonSet doesn't
+    tolerate, or the labels that it asks for and the node lacks, in words. `state` is the kubelet's reason ("CrashLoopBackOff") or the pod's
+    phase; `exit_code` and `age` are those of the last exit."""
 
     node: str
     pod: ObjectRef | None
@@ -71,6 +72,7 @@ class PluginPod:
     restarts: int = 0
     exit_code: int | None = None
     age: float | None = None
+    kept_off: str = ""
 
 
 @dataclass(frozen=True, slots=True)

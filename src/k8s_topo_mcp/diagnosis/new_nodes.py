@@ -14,7 +14,8 @@ TWIN = "another-node-like-"
 
 def adds_nodes(change: Change) -> bool:
     """Whether a change is more nodes, and nothing else."""
-    return bool(change.edits) and all(isinstance(edit, Add) for edit in change.edits)
+    only_adds = bool(change.edits) and all(isinstance(edit, Add) for edit in change.edits)
+    return only_adds and any(isinstance(edit.object, Node) for edit in change.edits)
 
 
 def twins(view: ClusterView, node: Node, count: int) -> tuple[Add, ...] | None:

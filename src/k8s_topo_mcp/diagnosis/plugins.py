@@ -9,13 +9,13 @@ makes for one ComputeDomain aren't its plugin.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from ..objects import COMPUTE_DOMAIN_LABEL, DaemonSet, Node, Pod, Toleration
+from ..objects import COMPUTE_DOMAIN_LABEL, DaemonSet, Node, Pod, Taint, Toleration
 from ..scheduling.node_affinity import matches
-from ..scheduling.taint_toleration import untolerated
+from ..scheduling.taint_toleration import BLOCKING, tolerated
 from ..view import ClusterView
 from ..view.indices import pods_of_owner, slices_of_node
 from .evidence import PluginPod, PluginSet, PluginUnknown, Published, Unselected, age_of
@@ -153,7 +153,33 @@ def pod_on(view: ClusterView, plugin: PluginSet, node: str) -> PluginPod:
     """The plugin's pod on a node, the one in the worst state of several."""
     pods = [pod for pod in pods_of_owner(view, plugin.daemon_set) if pod.node_name == node and not pod.is_terminal]
     states = sorted((_state(view, pod) for pod in pods), key=lambda entry: entry.ready)
-    return states[0] if states else PluginPod(node, None)
+    return states[0] if states else PluginPod(node, None, kept_off=_kept_off(view, plugin, node))
+
+
+def taints_between(view: ClusterView, entry: DaemonSet, node: Node) -> tuple[Taint, ...]:
+    """The taints of a node that a DaemonSet's pods don't tolerate, with what its controller tolerates for them."""
+    if entry.template is None:
+        return ()
+    comparison = view.release.enabled("TaintTolerationComparisonOperators")
+    own = _with_own_tolerations(entry.template).tolerations
+    return tuple(taint for taint in node.taints if taint.effect in BLOCKING and not tolerated(own, taint, comparison))
+
+
+def _kept_off(view: ClusterView, plugin: PluginSet, name: str) -> str:
+    """Why the DaemonSet has no pod on a node: the controller makes none where labels or taints are against it (pkg/controller/daemon
+    NodeShouldRunDaemonPod). "" where neither is, or the node can't be seen."""
+    entry, node = daemon_set(view, plugin), view.get(Node, name)
+    if entry is None or entry.template is None or node is None:
+        return ""
+    if not matches(entry.template, node):
+        return f"it asks for {_asked(entry.template)[0]}, and the node isn't so labelled"
+    taints = taints_between(view, entry, node)
+    return f"it doesn't tolerate {taints_in_words(taints)} of the node" if taints else ""
+
+
+def taints_in_words(taints: Sequence[Taint]) -> str:
+    """All of them, in words of the API."""
+    return f"taint{'s' if len(taints) > 1 else ''} {' and '.join(str(taint) for taint in taints)}"
 
 
 def _state(view: ClusterView, pod: Pod) -> PluginPod:
@@ -199,12 +225,10 @@ def unselected(view: ClusterView, entry: DaemonSet) -> Unselected | None:
         requirement, keys = _asked(pod)
         nearest, example = _nearest_label(nodes, keys)
         return Unselected(requirement, 0, len(nodes), nearest, example)
-    comparison = view.release.enabled("TaintTolerationComparisonOperators")
-    tolerant = _with_own_tolerations(pod)
-    taints = [taint for node in selected if (taint := untolerated(tolerant, node, comparison)) is not None]
-    if len(taints) < len(selected):
+    taints = [taints_between(view, entry, node) for node in selected]
+    if not all(taints):
         return None
-    return Unselected(f"toleration of taint {taints[0]}", 0, len(selected))
+    return Unselected(f"toleration of taint {taints[0][0]}", 0, len(selected))
 
 
 def _with_own_tolerations(pod: Pod) -> Pod:

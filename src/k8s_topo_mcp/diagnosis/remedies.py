@@ -16,7 +16,7 @@ from ..scheduling.dynamic_resources import problem_of
 from ..scheduling.placement import NodePlacement, Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
-from . import node_changes, pod_changes, request_changes, resource_users, volume_changes
+from . import node_changes, pod_changes, request_changes, resource_users, volume_changes, young_nodes
 from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .claim_changes import for_the_claim
@@ -72,7 +72,8 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     if plain:
         nearest = [entry.node for entry in nearest_nodes(closed)]
         helping, vain = run(_for_nodes(view, pod, cause, closed), subject)
-        return helping, vain, resource_users.holders(view, cause.finding, nearest, helping)
+        holders = resource_users.holders(view, cause.finding, nearest, helping)
+        return (*by_itself(subject, devices.problem), *helping), vain, holders
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
     if cause.finding.code in ("CLAIM_ALLOCATED_ELSEWHERE", "CLAIM_STUCK", "CLAIM_NEEDS_FEATURE"):
@@ -113,7 +114,15 @@ def _try_changes(
     subject: Subject, problem: AllocationProblem, cause: Cause, around_it: tuple[Change, ...] = (), also: Sequence[Node] = ()
 ) -> Remedies:
     proposed, holders = propose(subject, problem, cause, around_it, also)
-    return (*run(proposed, subject), holders)
+    helping, vain = run(proposed, subject)
+    return (*by_itself(subject, problem), *helping), vain, holders
+
+
+def by_itself(subject: Subject, problem: AllocationProblem | None) -> tuple[Trial, ...]:
+    """What helps and comes without anybody's doing: nodes that registered a moment ago publish. What of that wouldn't help is nobody's
+    proposal, and isn't told."""
+    tried = (Trial(change, fitting(subject, change)) for change in young_nodes.publishing(subject.view, problem))
+    return tuple(trial for trial in tried if trial.helps)
 
 
 def around_of(subject: Subject, problem: AllocationProblem, cause: Cause) -> Around | None:

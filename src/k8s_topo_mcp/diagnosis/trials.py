@@ -111,11 +111,14 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
 
 
 def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
-    """The nodes that alone can change: those whose cordon or taints are taken away, where no spread counts nodes by their taints; or that
-    of a pod that ends."""
+    """The nodes that alone can change: those whose cordon or taints are taken away, where no spread counts nodes by their taints; those
+    that get devices of their own; or that of a pod that ends."""
     ended = _node_of_the_ended(subject, change)
     if ended is not None:
         return (ended,)
+    published = _nodes_with_more(subject, change)
+    if published:
+        return published
     edited = tuple(edit.object for edit in change.edits if isinstance(edit, Replace))
     nodes = tuple(item for item in edited if isinstance(item, Node))
     if subject.pod is None or subject.pod.topology_spread or not nodes or len(nodes) < len(change.edits) or change.releases:
@@ -123,6 +126,18 @@ def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
     before = [subject.view.current(node) for node in nodes]
     same = all(old is not None and old.metadata is new.metadata for old, new in zip(before, nodes, strict=True))
     return nodes if same and change.release is None else None
+
+
+def _nodes_with_more(subject: Subject, change: Change) -> tuple[Node, ...]:
+    """The nodes for which slices are added, where that is the whole change, and no node comes with them."""
+    names: dict[str, None] = {}
+    for edit in change.edits:
+        own = edit.object
+        if not isinstance(edit, Add) or not isinstance(own, ResourceSlice) or not own.node_selection.node_name:
+            return ()
+        names[own.node_selection.node_name] = None
+    nodes = [subject.view.get(Node, name) for name in names]
+    return tuple(node for node in nodes if node is not None) if None not in nodes and not change.releases else ()
 
 
 def _node_of_the_ended(subject: Subject, change: Change) -> Node | None:

@@ -29,6 +29,11 @@ def of_cluster_api(group: NodeGroup) -> bool:
     return group.kind == "Cluster API" or (group.ref is not None and group.ref.kind in MACHINES)
 
 
+def annotated_alone(group: NodeGroup) -> bool:
+    """Whether annotations of Cluster API are all that tells of its devices: a driver and how many, no attribute but a type."""
+    return of_cluster_api(group) and not group.members and told_devices(group, "declared")
+
+
 def unknown_devices(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup) -> Check:
     """Pods with claims, on a group of which it doesn't know the devices: by no live node of it, and by no annotations."""
     if (group.members and told_devices(group, "observed")) or (of_cluster_api(group) and told_devices(group, "declared")):
@@ -57,9 +62,7 @@ def unusable_devices(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup
     of these."""
     version = autoscaler.version
     first, last = WITHOUT_COUNT
-    broken = (
-        of_cluster_api(group) and not group.members and version is not None and first <= version <= last and told_devices(group, "declared")
-    )
+    broken = annotated_alone(group) and version is not None and first <= version <= last
 
     def check(pod: Pod) -> Passed | None:
         if not broken or not device_demand(view, pod).claims:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..findings import finding
-from ..objects import NodePool, Pod
+from ..objects import Pod
 from ..view import ClusterView
 from . import growing, on_the_way, provisioning
 from .assigned_elsewhere import assigned_elsewhere
@@ -24,6 +24,7 @@ from .held_before import held_before
 from .misfits import all_of, refused, volume_elsewhere, without_model
 from .node_group import NodeGroup
 from .obstacle import Obstacle
+from .own_groups import in_care_of
 from .passing_over import (
     avoiding_karpenter,
     bypassed_schedulers,
@@ -39,7 +40,6 @@ from .passing_over import (
 from .provisioning_requests import passed_over
 
 NOWHERE: Mapping[tuple[str, str], str] = {}
-GROUPS_OF_CLUSTER_AUTOSCALER = frozenset({"Cluster Autoscaler", "Cluster API"})
 
 
 def obstacles(
@@ -105,12 +105,7 @@ def _asleep(autoscaler: Autoscaler, pods: int) -> Iterator[Obstacle]:
 
 def _not_its_group(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup, pods: int) -> Iterator[Obstacle]:
     """Nothing says that the autoscaler has this group in its care."""
-    if autoscaler.kind == "Karpenter":
-        its = view.get(NodePool, group.name) is not None
-    else:
-        said = status(view)
-        its = group.kind in GROUPS_OF_CLUSTER_AUTOSCALER or (said is not None and said.group(group.name) is not None)
-    if not its:
+    if not in_care_of(view, autoscaler, group):
         why = finding("GROUP_NOT_WATCHED", group.ref, "", group=group.name, autoscaler=autoscaler.kind)
         yield Obstacle(why, "unknown", f"group {group.name} among those of {autoscaler.kind}", pods, pods)
 

@@ -102,7 +102,7 @@ def _unknown(entry: PluginUnknown) -> str:
 
 def _pod(entry: PluginPod) -> str:
     if entry.pod is None:
-        return f"none on {clean(entry.node, 80)}"
+        return f"none on {clean(entry.node, 80)}" + (f": {clean(entry.kept_off, 160)}" if entry.kept_off else "")
     parts = [f"{clean(entry.pod.name, 100)} {'ready' if entry.ready else clean(entry.state, 60)}"]
     if entry.restarts:
         parts.append(plural(entry.restarts, "restart"))

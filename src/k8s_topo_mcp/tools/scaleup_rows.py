@@ -23,6 +23,7 @@ from k8s_topo_mcp.scaleup.node_counts import NodeCounts, at_least
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
+from k8s_topo_mcp.scaleup.own_groups import open_groups, own_groups
 from k8s_topo_mcp.scaleup.passing_over import Passed
 from k8s_topo_mcp.scaleup.survey import Surveyed, survey
 from k8s_topo_mcp.scaleup.template import NodeTemplate
@@ -182,7 +183,11 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
     taking = [(entry.at_least, group, entry) for (group, _), entry in zip(owners, found, strict=True) if entry.pods("fits")]
     taking.sort(key=lambda row: row[0])
     known = autoscalers(view)
-    could = tuple(dict.fromkeys([group for _, group, _ in taking] or groups))
+    doing = dict.fromkeys(group for _, group, _ in taking)
+    vain = {template for (_, template), entry in zip(owners, found, strict=True) if not entry.pods("fits") and not entry.pods("unknown")}
+    own = own_groups(view, groups, known)
+    unjudged = [group for group, _ in open_groups(view, [group for group in own if group not in doing], pods, vain)]
+    could = tuple(dict.fromkeys((*doing, *unjudged))) or tuple(groups)
     by_group: dict[NodeGroup, list[Surveyed]] = {}
     for (group, _), entry in zip(owners, found, strict=True):
         by_group.setdefault(group, []).append(entry)
@@ -192,7 +197,7 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
 
     judged = in_groups(view, wish, pods, could, known, fits) if known else ()
     ready = [entry.group.name for entry in judged if entry.ready == "yes" and entry.group is not None]
-    nearest = None if ready else min(judged, key=lambda entry: len(entry.missing), default=None)
+    nearest = None if ready else min(judged, key=lambda entry: (entry.group not in own, len(entry.missing)), default=None)
     return WishRow(
         what=clean(str(wish), 120),
         pods=len(pods),

@@ -26,7 +26,7 @@ from k8s_topo_mcp.scaleup.survey import survey
 from k8s_topo_mcp.scaleup.template import HOSTNAME, OLDER, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, pre_enqueue, taking_part
 from k8s_topo_mcp.tools import basis as bases
-from k8s_topo_mcp.tools import blocker_parts, namespaces, paging, scaleup_rows, scaleup_text
+from k8s_topo_mcp.tools import blocker_parts, namespaces, paging, scaleup_groups, scaleup_rows, scaleup_text
 from k8s_topo_mcp.tools.claim_feasibility import asks, clean_lines
 from k8s_topo_mcp.tools.errors import ToolInputError
 from k8s_topo_mcp.tools.finding_pods import find_pod
@@ -34,6 +34,7 @@ from k8s_topo_mcp.tools.finding_workloads import find_workload, names_workload
 from k8s_topo_mcp.tools.models import Subject
 from k8s_topo_mcp.tools.names import named
 from k8s_topo_mcp.tools.quota_rows import quota_rows
+from k8s_topo_mcp.tools.scaleup_groups import GROUPS, Told
 from k8s_topo_mcp.tools.scaleup_models import Added, Asked, Gap, Input, NotStarting, Now, Output
 from k8s_topo_mcp.tools.tool import Alias, Tool
 from k8s_topo_mcp.view import ClusterView
@@ -44,8 +45,6 @@ MOST_PODS = 24
 only if the first in the queue is a larger group."""
 KINDS = 3
 """Kinds of pods whose requests are told."""
-GROUPS = 2
-"""Groups of which it is told what the autoscaler would do."""
 ROWS, MANY_ROWS = 3, 12
 """Rows of each list: short, full."""
 
@@ -83,20 +82,17 @@ def answer(view: ClusterView, question: Input) -> Output:
         named = {group.name for group in (*groups, *(group for group, _ in chosen))}
         others += [(_of_catalogue(asked.view, name), None) for name in shapes.names() if name not in named]
     found = scaling(asked.view, asked.pods, additions, others)
-    tried = (
-        [group for group, _ in chosen]
-        or list(dict.fromkeys(option.group for option in found.options if option.group is not None))
-        or list(groups)
-    )
-    notes = [note for template, (group, _) in zip(kinds, chosen, strict=True) if (note := _of_several(group, template))]
-    output = _output(view, question, replace(asked, notes=(*asked.notes, *notes)), found)
     lacking = [outcome.pod for outcome in found.simulation.outcomes if outcome.verdict != "starts now"]
-    return output.model_copy(
-        update={
-            "autoscalers": scaleup_rows.scalers(asked.view, tried[:GROUPS], lacking) if lacking else (),
-            "gap": _gap(asked, tried[0]) if tried and lacking else None,
-        }
-    )
+    doing = list(dict.fromkeys(option.group for option in found.options if option.group is not None))
+    tried = [group for group, _ in chosen] or doing or list(groups)
+    told = Told()
+    if lacking and chosen:
+        told = Told(scaleup_rows.scalers(asked.view, tried[:GROUPS], lacking))
+    elif lacking:
+        told = scaleup_groups.told(asked.view, doing, groups, found.tried.vain, lacking)
+    notes = [note for template, (group, _) in zip(kinds, chosen, strict=True) if (note := _of_several(group, template))]
+    output = _output(view, question, replace(asked, notes=(*asked.notes, *notes)), found, told)
+    return output.model_copy(update={"gap": _gap(asked, tried[0]) if tried and lacking else None})
 
 
 def _kind_of(view: ClusterView, group: NodeGroup, pods: Sequence[Pod]) -> NodeTemplate:
@@ -296,12 +292,13 @@ def _in_domains(asked: Question) -> Question:
 # --- the answer -----------------------------------------------------------------------------------------------------------------
 
 
-def _output(view: ClusterView, question: Input, asked: Question, found: Scaling) -> Output:
+def _output(view: ClusterView, question: Input, asked: Question, found: Scaling, told: Told) -> Output:
     rows = MANY_ROWS if question.detail == "full" else ROWS
     simulation = found.simulation
     now = [outcome for outcome in simulation.outcomes if outcome.verdict == "starts now"]
     subject = asked.subject
     refused = sorted(found.refused, key=lambda entry: entry.cause is None and entry.held is None)
+    unjudged = {template for group, _ in told.unjudged for template in group.templates}
     return Output(
         verdict=_verdict(found),
         subject=None
@@ -323,8 +320,12 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling)
             *(f"{option.counts.scheduler} × {clean(option.template.name, 80)}" for option in found.further[:rows]),
             *(f"{clean(template.name, 80)} (not counted)" for template in found.tried.uncounted[:rows]),
         ),
-        no_use=tuple(clean(template.name, 80) for template in found.tried.vain[: 2 * rows]),
-        not_known=tuple(f"{clean(template.name, 80)}: {clean(why, 160)}" for template, why in found.tried.unsure[:rows]),
+        no_use=tuple(clean(template.name, 80) for template in found.tried.vain if template not in unjudged)[: 2 * rows],
+        not_known=(
+            *(f"{clean(template.name, 80)}: {clean(why, 160)}" for template, why in found.tried.unsure[:rows]),
+            *(f"{clean(group.name, 80)}: {clean(why, 160)}" for group, why in told.unjudged[:rows]),
+        ),
+        autoscalers=told.rows,
         assumptions=tuple(clean(text, 200) for text in (*asked.notes, *simulation.assumptions)),
         basis=bases.basis(view),
     )

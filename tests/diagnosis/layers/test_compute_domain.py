@@ -137,6 +137,57 @@ def test_the_daemon_on_its_node_is_named_with_its_log() -> None:
     assert report.look_at[0] == "kubectl -n nvidia-dra-driver-gpu logs inference-cd-ld8wh-a --all-containers"
 
 
+def tainted(*taints: Item, tolerations: tuple[Item, ...] = (), labels: Item = LABELLED) -> Report:
+    """The only member's node with taints, of which the domain's DaemonSet tolerates none but its own."""
+    rest = [item for item in HERE if (item["kind"], item["metadata"]["name"]) != ("Node", "n1")]
+    daemons = daemon_set("inference-cd-ld8wh", "nvidia", desired=0, nodeSelector=LABELLED, tolerations=list(tolerations))
+    own = user(tolerations=[{"operator": "Exists"}])
+    complaint = event(own, "FailedPrepareDynamicResources", NODE_NOT_READY)
+    return explained(cluster(*rest, node("n1", labels=labels, taints=list(taints)), domain(number=1), daemons, own, channel(), complaint))
+
+
+def kept_off(report: Report) -> str:
+    assert report.cause is not None
+    return next(entry.kept_off for entry in report.cause.evidence if isinstance(entry, PluginPod))
+
+
+RESERVED = {"key": "example.com/reserved", "value": "train", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize("effect", ["NoSchedule", "NoExecute"])
+def test_a_taint_that_the_domains_daemon_does_not_tolerate_is_named_with_its_daemon_set(effect: str) -> None:
+    report = tainted({**RESERVED, "effect": effect})
+    taint = f"example.com/reserved=train:{effect}"
+    assert code(report) == "COMPUTE_DOMAIN_NOT_READY"
+    assert kept_off(report) == f"it doesn't tolerate taint {taint} of the node"
+    told = f"tolerate taint {taint}, as later drivers do, or take it off the node: the kubelet tries again"
+    assert [advice.text for advice in report.advice] == [f"let DaemonSet nvidia/inference-cd-ld8wh {told}"]
+
+
+def test_all_taints_in_the_daemons_way_are_named() -> None:
+    report = tainted(RESERVED, {"key": "gpu", "effect": "NoExecute"})
+    assert kept_off(report) == "it doesn't tolerate taints example.com/reserved=train:NoSchedule and gpu:NoExecute of the node"
+
+
+@pytest.mark.parametrize(
+    ("taint", "tolerations"),
+    [
+        ({**RESERVED, "effect": "PreferNoSchedule"}, ()),
+        (RESERVED, ({"operator": "Exists"},)),
+        ({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}, ()),  # the DaemonSet controller tolerates it for its pods
+    ],
+)
+def test_a_taint_that_keeps_no_daemon_away_is_not_blamed(taint: Item, tolerations: tuple[Item, ...]) -> None:
+    report = tainted(taint, tolerations=tolerations)
+    assert (kept_off(report), report.advice) == ("", ())
+
+
+def test_while_the_node_lacks_the_domains_label_its_taint_is_not_what_keeps_the_daemon_away() -> None:
+    report = tainted(RESERVED, labels={})
+    assert (kept_off(report), report.advice) == ("", ())
+    assert any(text.startswith("n1 lacks label") for text in absent(report))
+
+
 def test_the_answer_is_readable_and_small() -> None:
     own = user()
     items = (domain(("n2", "Ready")), user("q", "n2"), channel("q", "n2"), event(own, "FailedPrepareDynamicResources", NODE_NOT_READY))

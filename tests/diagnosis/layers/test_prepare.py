@@ -89,6 +89,23 @@ def test_where_a_new_pod_would_fit_is_run_through_the_model() -> None:
     assert report.look_at == ("kubectl -n gpu-dra logs kubelet-plugin-a --all-containers --previous",)
 
 
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ({}, "it doesn't tolerate taint example.com/reserved:NoSchedule of the node"),
+        ({"nodeSelector": {"gpu": "yes"}}, "it asks for gpu=yes, and the node isn't so labelled"),
+        ({"tolerations": [{"operator": "Exists"}]}, ""),
+    ],
+)
+def test_what_keeps_the_drivers_pod_off_the_node_is_told(spec: Item, why: str) -> None:
+    reserved = node("n1", taints=[{"key": "example.com/reserved", "effect": "NoSchedule"}])
+    here = [reserved if (item["kind"], item["metadata"]["name"]) == ("Node", "n1") else item for item in HERE]
+    plugin = daemon_set(path=PLUGIN_PATH, **spec)
+    text = answered(cluster(*here, allocated(), bound(), plugin, event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)))
+    assert f"  its pod  none on n1{f': {why}' if why else ''}" in text.splitlines()
+    assert f"onto n1{f' ({why})' if why else ''}: kubelet then retries by itself" in text
+
+
 def test_a_new_pod_that_fits_nowhere_else_is_not_advised() -> None:
     full = held("other", ["gpu-0", "gpu-1"], "n2", "q")
     report = explained(

@@ -4,12 +4,13 @@ The domain's controller makes the ResourceClaimTemplate for channels, and a Daem
 be allocated on any node; the driver sets the label when it prepares the channel, and refuses to prepare it until the daemon of that node is
 ready (older versions: until all of spec.numNodes are). Source: sigs.k8s.io/dra-driver-nvidia-gpu cmd/compute-domain-kubelet-plugin
 computedomain.go AssertComputeDomainReady, AddNodeLabel, device_state.go; cmd/compute-domain-controller computedomain.go
-calculateGlobalStatus, cdstatus.go (members come from cliques first).
+calculateGlobalStatus, cdstatus.go (members come from cliques first). Up to its issue 305 the DaemonSet tolerated no taint of a node, since
+then all (templates/compute-domain-daemon.tmpl.yaml).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ...findings import finding
@@ -23,11 +24,13 @@ from ...objects import (
     Node,
     ObjectRef,
     Pod,
+    Taint,
 )
+from ...scheduling.node_affinity import matches
 from ...view import ClusterView
 from ...view.indices import pods_using_template
 from ..evidence import Absent, Advice, Evidence, Held, Members, PluginSet, Said, said
-from ..plugins import pod_on
+from ..plugins import daemon_set, pod_on, taints_between, taints_in_words
 from .new_pod import new_pod_fits
 
 DRIVER = "compute-domain.nvidia.com"
@@ -164,12 +167,14 @@ def _on_node(view: ClusterView, pod: Pod, domain: ComputeDomain) -> tuple[Eviden
     seen: list[Evidence] = []
     node = view.get(Node, pod.node_name)
     uid = domain.metadata.uid
-    if node is not None and uid and node.metadata.labels.get(COMPUTE_DOMAIN_LABEL) != uid:
+    labelled = node is None or not uid or node.metadata.labels.get(COMPUTE_DOMAIN_LABEL) == uid
+    if not labelled:
         what = f"{pod.node_name} lacks label {COMPUTE_DOMAIN_LABEL}={uid}, which the driver sets when it prepares a channel there"
         seen.append(Absent(what))
     daemons = _daemons(view, domain)
     if daemons is not None:
-        seen += [daemons, pod_on(view, daemons, pod.node_name)]
+        state = pod_on(view, daemons, pod.node_name)
+        seen += [daemons, state if labelled else replace(state, kept_off="")]
     elif view.count(DaemonSet):
         seen.append(Absent("the domain's controller has made no DaemonSet for it"))
     return tuple(seen)
@@ -178,9 +183,27 @@ def _on_node(view: ClusterView, pod: Pod, domain: ComputeDomain) -> tuple[Eviden
 def _repair(view: ClusterView, pod: Pod, domain: ComputeDomain) -> tuple[Advice, ...]:
     daemons = _daemons(view, domain)
     state = None if daemons is None else pod_on(view, daemons, pod.node_name)
-    if state is None or state.pod is None or state.ready:
+    if daemons is None or state is None or state.ready:
         return ()
-    return (Advice(f"repair {state.pod.name}: the kubelet tries again by itself, the pod may stay"),)
+    if state.pod is not None:
+        return (Advice(f"repair {state.pod.name}: the kubelet tries again by itself, the pod may stay"),)
+    taints = _in_its_way(view, daemons, pod.node_name)
+    return (_tolerate(daemons, taints),) if taints else ()
+
+
+def _in_its_way(view: ClusterView, daemons: PluginSet, name: str) -> tuple[Taint, ...]:
+    """The taints of a node on which the domain's daemon would run but for these."""
+    entry, node = daemon_set(view, daemons), view.get(Node, name)
+    if entry is None or entry.template is None or node is None or not matches(entry.template, node):
+        return ()
+    return taints_between(view, entry, node)
+
+
+def _tolerate(daemons: PluginSet, taints: Sequence[Taint]) -> Advice:
+    own = f"{daemons.daemon_set.namespace}/{daemons.daemon_set.name}"
+    it = "it" if len(taints) == 1 else "them"
+    what = f"tolerate {taints_in_words(taints)}, as later drivers do, or take {it} off the node"
+    return Advice(f"let DaemonSet {own} {what}: the kubelet tries again")
 
 
 def _look_at(view: ClusterView, pod: Pod, domain: ComputeDomain) -> tuple[str, ...]:

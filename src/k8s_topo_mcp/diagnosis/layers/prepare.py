@@ -156,7 +156,9 @@ def _helps(view: ClusterView, pod: Pod, plugin: object, message: str) -> tuple[A
     if isinstance(plugin, PluginSet):
         state = pod_on(view, plugin, pod.node_name)
         if state.pod is None:
-            helps.append(Advice(f"get a pod of DaemonSet {_full(plugin.daemon_set)} onto {pod.node_name}: kubelet then retries by itself"))
+            why = f" ({state.kept_off})" if state.kept_off else ""
+            onto = f"get a pod of DaemonSet {_full(plugin.daemon_set)} onto {pod.node_name}{why}"
+            helps.append(Advice(f"{onto}: kubelet then retries by itself"))
         elif not state.ready:
             helps.append(Advice(f"repair {state.pod.name}: kubelet retries by itself, the pod may stay"))
     if _NOT_ALLOWED in message:

@@ -1,0 +1,173 @@
+"""A node that registered a moment ago and has nothing yet of what a driver or a device plugin offers on the others of its group.
+
+It is Ready before its driver has published. Who asks for devices then needs no further node: Cluster Autoscaler counts on it, with what the
+group's template has, until --max-node-startup-time (pkg/processors/customresources; kubernetes/autoscaler issue 7780). What it will have is
+taken from the others of its group and instance type, if these have the same and most of them have it; it is a change like others, re-run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ..dra.problem import AllocationProblem
+from ..objects import DeviceClass, Node, ResourceSlice
+from ..objects.cluster_api import OWNER_NAME
+from ..objects.node import INSTANCE_TYPE
+from ..scaleup.group_labels import groups
+from ..scaleup.likeness import CONDITION_TAINTS, new_slices, shapes_of_nodes, whole_pools
+from ..scaleup.machine_types import STARTING
+from ..view import Add, ClusterView, Edit, Replace
+from ..view.indices import slices_of_node
+from .classes import drivers_named
+from .evidence import PluginSet
+from .plugins import device_plugin_of, plugin_of, pod_on
+from .report import Change
+
+MOST = 8
+"""Young nodes of one kind that are looked at."""
+MADE_ALIKE = frozenset({"nodegroup", "nodepool", "karpenter"})
+"""Kinds of groups whose nodes somebody makes alike."""
+NAMED = 2
+"""Nodes and drivers that are named."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Young:
+    """Nodes of one kind that lack `drivers`, or extended `resources`, which `like` has."""
+
+    nodes: tuple[Node, ...]
+    like: Node
+    drivers: tuple[str, ...]
+    resources: tuple[str, ...]
+
+
+def publishing(view: ClusterView, problem: AllocationProblem | None = None) -> Iterator[Change]:
+    """For each kind of young nodes: their drivers have published. `problem`: whose classes name the drivers that matter."""
+    asked = frozenset(_drivers_asked(view, problem)) if problem is not None else frozenset[str]()
+    for young in _found(view):
+        edits = [edit for node in young.nodes for edit in _complete(view, young, node)]
+        named = [driver for driver in young.drivers if driver in asked] or [*young.drivers, *young.resources]
+        what, where = _several(named), _several([node.name for node in young.nodes])
+        verb = "publishes" if len(named) == 1 else "publish"
+        since = _age(view, young.nodes)
+        text = f"{what} {verb} on {where}, registered {since} ago, as on {young.like.name}"
+        how = f"nothing is to be changed: wait for {young.nodes[0].name}{_state(view, named[0], young.nodes[0])}"
+        yield Change(text, young.nodes[0].ref, "", "", "", tuple(edits), True, how)
+
+
+def _found(view: ClusterView) -> tuple[Young, ...]:
+    return view.memo("young nodes", lambda: tuple(_look(view)))
+
+
+def _look(view: ClusterView) -> Iterator[Young]:
+    kinds: dict[Hashable, list[Node]] = {_kind(node): [] for node in view.all(Node) if _is_fresh(view, node)}
+    kinds.pop(None, None)
+    if not kinds:
+        return
+    for node in view.all(Node):
+        kind = _kind(node)
+        if kind in kinds:
+            kinds[kind].append(node)
+    for members in kinds.values():
+        found = _of_kind(view, members, {node.name for node in members if _is_fresh(view, node)})
+        if found is not None:
+            yield found
+
+
+def _kind(node: Node) -> Hashable:
+    """Group and instance type, as far as labels (of Cluster API's nodes the owner of their machine) tell; None where nothing does."""
+    labels, owner = node.metadata.labels, node.metadata.annotations.get(OWNER_NAME, "")
+    named = tuple((entry.kind, entry.name) for entry in groups(labels) if entry.kind in MADE_ALIKE)
+    kind = named, owner, labels.get(INSTANCE_TYPE, "")
+    return kind if any(kind) else None
+
+
+def _is_fresh(view: ClusterView, node: Node) -> bool:
+    created = node.metadata.created
+    return created is not None and bool(view.now) and 0 <= view.now - created <= STARTING
+
+
+def _of_kind(view: ClusterView, members: Sequence[Node], fresh: Collection[str]) -> Young | None:
+    """What the fresh ones of one kind lack; None where those that have all of it differ, or as many settled ones lack it too."""
+    has = {node: _offered(view, node) for node in members}
+    wanted = frozenset[str]().union(*has.values())
+    whole = [node for node in members if has[node] == wanted]
+    silent = [node for node in members if has[node] != wanted and node.name not in fresh]
+    young = tuple(node for node in members if node.name in fresh and has[node] != wanted and has[node] == _begun(view, node))
+    shapes = shapes_of_nodes(view)
+    if not young or len(silent) >= len(whole) or len({shapes[node] for node in whole}) != 1:
+        return None
+    lacking = sorted(frozenset[str]().union(*(wanted - has[node] for node in young)))
+    resources = tuple(name for name in lacking if "/" in name)
+    return Young(young[:MOST], whole[0], tuple(name for name in lacking if name not in resources), resources)
+
+
+def _offered(view: ClusterView, node: Node) -> frozenset[str]:
+    """Drivers of whole pools, and extended resources of which the node offers some."""
+    return frozenset(whole_pools(view, slices_of_node(view, node.name))) | _extended(node)
+
+
+def _begun(view: ClusterView, node: Node) -> frozenset[str]:
+    """The same with drivers whose pools aren't whole yet: what these will have isn't guessed at."""
+    return frozenset(entry.driver for entry in slices_of_node(view, node.name)) | _extended(node)
+
+
+def _extended(node: Node) -> frozenset[str]:
+    return frozenset(name for name, amount in node.allocatable.items() if "/" in name and amount.value)
+
+
+def _complete(view: ClusterView, young: Young, node: Node) -> Iterator[Edit]:
+    """The young node as the others are: what it lacks of their devices under its name, and Ready."""
+    there = _begun(view, node)
+    for entry in new_slices(view, young.like) or ():
+        if entry.driver in young.drivers and entry.driver not in there:
+            yield Add(_moved(entry, node.name))
+    taints = tuple(taint for taint in node.taints if not taint.key.startswith(CONDITION_TAINTS))
+    given = {name: young.like.allocatable[name] for name in young.resources if name not in there}
+    if given or len(taints) < len(node.taints):
+        allocatable, capacity = {**node.allocatable, **given}, {**node.capacity, **given}
+        yield Replace(replace(node, taints=taints, allocatable=allocatable, capacity=capacity))
+
+
+def _moved(entry: ResourceSlice, node: str) -> ResourceSlice:
+    return replace(
+        entry,
+        metadata=replace(entry.metadata, name=f"{node}-{entry.name}", uid=""),
+        pool=f"{node}-{entry.pool}",
+        node_selection=replace(entry.node_selection, node_name=node),
+    )
+
+
+# --- in words -----------------------------------------------------------------------------------------------------------------------
+
+
+def _drivers_asked(view: ClusterView, problem: AllocationProblem) -> Iterator[str]:
+    for claim in problem.claims:
+        for request in claim.spec.requests:
+            for entry in request.alternatives:
+                device_class = view.get(DeviceClass, entry.class_name)
+                yield from drivers_named(device_class) if device_class is not None else ()
+
+
+def _several(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{' and '.join(names[:NAMED]) if not more else ', '.join(names[:NAMED])}{more}"
+
+
+def _age(view: ClusterView, nodes: Sequence[Node]) -> str:
+    """Of the youngest."""
+    seconds = int(view.now - max(node.metadata.created or 0.0 for node in nodes))
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
+
+
+def _state(view: ClusterView, driver: str, node: Node) -> str:
+    """What is seen of the driver there."""
+    plugin = (device_plugin_of if "/" in driver else plugin_of)(view, driver)
+    if not isinstance(plugin, PluginSet):
+        return ""
+    own = f"DaemonSet {plugin.daemon_set.namespace}/{plugin.daemon_set.name}"
+    state = pod_on(view, plugin, node.name)
+    if state.pod is None:
+        return f"; {own} has no pod there{f': {state.kept_off}' if state.kept_off else ' yet'}"
+    return f"; pod {state.pod.namespace}/{state.pod.name} of {own} is {'ready' if state.ready else state.state} there"
