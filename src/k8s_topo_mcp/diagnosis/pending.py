@@ -23,6 +23,7 @@ from .pool_counts import slice_counts
 from .preempting import preempting
 from .remedies import Remedies, has_remedies, try_for_pod
 from .report import Cause, Check, Report, Verdict
+from .scheduler_gates import relied_on, unlike_the_api_server
 
 FIT_EXAMPLES = 4
 Layer = Callable[[ClusterView, Pod], Held | None]
@@ -82,6 +83,11 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         )
     placement = place(view, pod)
     predicted = predict(placement)
+    off = unlike_the_api_server(view, pod, check(view, pod, predicted))
+    if off is not None:
+        report = explain_pending(off[0], pod)
+        known = f"{off[1]} is on in the API server, and by its sentence off in kube-scheduler"
+        return replace(report, assumptions=(*report.assumptions, known))
     cause = find_cause(view, placement)
     remedies: Remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else ((), (), ())
     helping, vain, holders = remedies
@@ -96,6 +102,8 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         empty = Cause(held.finding, len(placement.opened), len(placement.nodes))
         shown = replace(empty if cause is None else cause, finding=held.finding, evidence=held.evidence)
     verdict = _verdict(placement, cause, holders != (), held.finding if held is not None else None)
+    relied = relied_on(view, pod) if cause is None and placement.fitting else ()
+    taken = tuple(f"it fits if {gate}, which is on in the API server, is on in kube-scheduler too (off by default)" for gate in relied)
     return Report(
         pod=pod,
         verdict=verdict,
@@ -106,7 +114,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         holders=holders,
         check=_compared(view, pod, predicted, cause),
         fits_on=tuple(entry.node.name for entry in placement.fitting)[:FIT_EXAMPLES],
-        assumptions=(*assumptions(view, placement), *slow_search(predicted)),
+        assumptions=(*assumptions(view, placement), *slow_search(predicted), *taken),
         placement=placement,
         said=_warnings(view, pod),
         autoscaler=autoscaler.look(view, pod),
