@@ -148,8 +148,9 @@ def test_lists_that_the_scheduler_does_not_compare_are_the_cause_and_not_their_v
     assert report.cause is not None
     assert report.cause.finding.text("feature") == LISTS
     assert list(helping(report)) == [f"{LISTS} on in kube-scheduler", "constraint removed"]
-    first = answered(view).split("\n")[0]
-    assert f"devices that agree in {STANDARD}/pcieRoot; some publish it as a list" in first
+    lines = answered(view).split("\n")
+    assert "devices that agree in pcieRoot; some publish it as a list" in lines[0]
+    assert lines[2].strip() == f"matchAttribute {STANDARD}/pcieRoot"
 
 
 def test_lists_that_share_no_value_are_no_matter_of_the_feature() -> None:

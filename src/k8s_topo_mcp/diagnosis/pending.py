@@ -24,6 +24,7 @@ from .preempting import preempting
 from .remedies import Remedies, has_remedies, try_for_pod
 from .report import Cause, Check, Report, Verdict
 from .scheduler_gates import relied_on, unlike_the_api_server
+from .timed_out import ended_by_time, slow_search
 
 FIT_EXAMPLES = 4
 Layer = Callable[[ClusterView, Pod], Held | None]
@@ -92,6 +93,9 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
     remedies: Remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else ((), (), ())
     helping, vain, holders = remedies
     further = behind(view, pod, placement, cause)
+    late = ended_by_time(placement, cause)
+    if late is not None and cause is not None:
+        further, cause = (cause.finding, *further), late
     held, later = _holding(view, pod, placement, cause)
     shown = cause
     if held is not None:
@@ -114,7 +118,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         holders=holders,
         check=_compared(view, pod, predicted, cause),
         fits_on=tuple(entry.node.name for entry in placement.fitting)[:FIT_EXAMPLES],
-        assumptions=(*assumptions(view, placement), *slow_search(predicted), *taken),
+        assumptions=(*assumptions(view, placement), *(slow_search(predicted) if late is None else ()), *taken),
         placement=placement,
         said=_warnings(view, pod),
         autoscaler=autoscaler.look(view, pod),
@@ -225,14 +229,3 @@ def assumptions(view: ClusterView, placement: Placement) -> tuple[str, ...]:
     if missing:
         found.append(f"could not read {', '.join(missing)}")
     return tuple(found)
-
-
-def slow_search(predicted: Sentences) -> tuple[str, ...]:
-    """That the real search of some nodes likely ends at its time limit, so that the scheduler doesn't get as far as we do."""
-    if not predicted.slow:
-        return ()
-    names = sorted(predicted.slow)
-    most = max(predicted.slow.values(), key=lambda effort: effort.steps)
-    where = ", ".join(names[:FIT_EXAMPLES]) + (f" and {len(names) - FIT_EXAMPLES} more" if len(names) > FIT_EXAMPLES else "")
-    steps = f"{'' if most.complete else 'at least '}{most.steps:,} steps".replace(",", " ")
-    return (f"the scheduler likely exceeds its filter limit of 10 s on {where} ({steps}) and then says that it timed out",)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..dra.allocation import allocate, node_groups
+from ..dra.effort import FILTER_LIMIT
 from ..dra.inventory import Inventory, PoolKey
 from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable
 from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
@@ -42,7 +43,7 @@ Groups = tuple[tuple[TargetNode, ...], ...]
 class Subject:
     """Who is judged: a pod with all of its filters, or claims by themselves (`pod` is None). `problem` is what the allocator gets on each
     of `nodes`, where nothing but devices decides; None where it differs from node to node. `seen`: the nodes as it sees them, if they were
-    made before."""
+    made before. `limit`: how many seconds a search may take on a node."""
 
     view: ClusterView
     pod: Pod | None
@@ -50,6 +51,7 @@ class Subject:
     problem: AllocationProblem | None
     nodes: tuple[Node, ...]
     seen: tuple[TargetNode, ...] = ()
+    limit: float = FILTER_LIMIT
     groups: dict[Division, Groups] = field(default_factory=dict[Division, Groups])
 
     @cached_property
@@ -69,7 +71,7 @@ class Subject:
         names = [name for name, outcome in outcomes.items() if isinstance(outcome, Aborted)]
         if self.pod is not None:
             refusing = [kinds[name][0] for name, outcome in outcomes.items() if isinstance(outcome, Unallocatable)]
-            names += ending_the_attempt(self.view, problem, refusing)
+            names += ending_the_attempt(self.view, problem, refusing, self.limit)
         return tuple(frozenset(node.name for node in kinds[name]) for name in names)
 
     @cached_property
@@ -218,7 +220,7 @@ def _spread(subject: Subject, problem: AllocationProblem) -> tuple[str, ...]:
     names = _all_or_none(problem, groups)
     known = set(names)
     refusing = [group[0] for group in groups if group[0].name not in known]
-    if names and subject.pod is not None and any(ending_the_attempt(subject.view, problem, refusing)):
+    if names and subject.pod is not None and any(ending_the_attempt(subject.view, problem, refusing, subject.limit)):
         return ()
     if len(names) < 2:
         return names

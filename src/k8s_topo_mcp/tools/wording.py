@@ -197,6 +197,9 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return "a verdict", f"{value('why')} ({value('proven')})"
         case "FILTER_TIMEOUT":
             where = value("nodes")
+            if value("fits") == "nowhere":
+                took = f"on {where} the scheduler's time for it runs out ({found.number('steps'):,} steps)"
+                return "a search that ends within the filter's limit (10 s by default)", f"{took} before it finds that nothing fits"
             took = f"on {where} the scheduler's own search takes at least {value('steps')} steps and likely times out"
             return "a search that ends within the filter's 10 s", f"{took}, although other nodes fit"
         case "SCHEDULER_CRASH":
@@ -217,7 +220,7 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "FEATURE_OFF" if value("feature") == LISTS and cause is not None and cause.groups is not None:
             verb = "agree" if cause.groups.kind == "matchAttribute" else "differ"
             lists = f"some publish it as a list, which equals nothing while feature {value('feature')} is off in the scheduler"
-            return f"devices that {verb} in {cause.groups.attribute}", lists
+            return f"devices that {verb} in {short(cause.groups.attribute)}", lists
         case "FEATURE_OFF" if found.only_refuses:
             return "devices that draw on shared counters", f"the scheduler leaves them out, as feature {value('feature')} is off in it"
         case "FEATURE_OFF":
