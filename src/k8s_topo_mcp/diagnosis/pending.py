@@ -179,7 +179,9 @@ def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | N
     return (found[0] if found else None), later
 
 
-_KEEPS_VERDICT = MADE_BY_CONTROLLER | drivers.LACKING | {"INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
+_KEEPS_VERDICT = frozenset(
+    {*MADE_BY_CONTROLLER, *drivers.LACKING, *drivers.SCARCE, "INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
+)
 """Findings of layers that stand beside what the filters found: the verdict is that of the filters."""
 
 
