@@ -37,7 +37,7 @@ two cores for 25 busy processes, a step took 6 µs of a CPU and 36 µs by the cl
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """`steps` of the literal search and how many devices it tries and is `refused`; `complete` False: at least so many, the count was cut
+    """`steps` of the literal search and about how many devices it is `refused`; `complete` False: at least so many, the count was cut
     off. `work`: what counting them took."""
 
     steps: int
