@@ -162,6 +162,20 @@ def test_a_class_that_may_be_for_devices_of_a_driver_of_another_name_is_not_imag
     assert not any("created" in trial.change.text for trial in trials(report))
 
 
+@pytest.mark.parametrize(
+    ("name", "said", "imagined"),
+    [
+        ("gpu-0", "gpu", True), ("gpu-0", "migration", True), ("gpu-0", "MIG", False), ("gpu-0", "NVIDIA MIG 1g", False),
+        ("mig-0", "gpu", False),
+    ],
+)  # fmt: skip
+def test_a_device_that_is_called_like_a_missing_class_may_be_of_it(name: str, said: str, imagined: bool) -> None:
+    here = (HERE[0], device_class(DRIVER), pool([gpu(name, {"type": said})]))
+    report = explained(cluster(*here, *asking(request(of="mig.example.com"))))
+    assert code(report) == "CLASS_MISSING"
+    assert [found.code for found in report.behind] == (["CLASS_NO_MATCH"] if imagined else [])
+
+
 def test_behind_a_missing_class_of_a_domain_that_nobody_here_has_nothing_is_said() -> None:
     assert explained(cluster(*HERE, *asking(request(of="large.company.org")))).behind == ()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .clusters import (
     DRIVER,
     STANDARD,
@@ -126,6 +128,75 @@ def test_of_two_drivers_the_one_whose_devices_lack_the_attribute_is_named() -> N
     assert report.cause is not None
     assert report.cause.funnel is not None
     assert report.cause.funnel.name == "nic"
+
+
+LISTS = "DRAListTypeAttributes"
+OFF = {LISTS: False}
+
+
+def near_two_roots(*roots: list[str]) -> tuple[Item, ...]:
+    """A node with a GPU near each of these pairs of roots and with two NICs, each near one root; both on one root are wanted."""
+    devices = gpus(len(roots), STD__pcieRoot=lambda number: roots[number])
+    items = (node("n1"), device_class(), pool(devices), nic("n1", "pci0", "pci1"), device_class("nic", f'device.driver == "{NIC}"'))
+    return *items, *asking(request("gpu"), request("nic", of="nic"), constraints=[match(f"{STANDARD}/pcieRoot")])
+
+
+def test_lists_that_the_scheduler_does_not_compare_are_the_cause_and_not_their_values() -> None:
+    view = cluster(*near_two_roots(["pci0", "pci2"]), gates=OFF)
+    report = explained(view)
+    assert (report.verdict, code(report)) == ("blocked", "FEATURE_OFF")
+    assert report.cause is not None
+    assert report.cause.finding.text("feature") == LISTS
+    assert list(helping(report)) == [f"{LISTS} on in kube-scheduler", "constraint removed"]
+    lines = answered(view).split("\n")
+    assert "devices that agree in pcieRoot; some publish it as a list" in lines[0]
+    assert lines[2].strip() == f"matchAttribute {STANDARD}/pcieRoot"
+
+
+def test_lists_that_share_no_value_are_no_matter_of_the_feature() -> None:
+    assert code(explained(cluster(*near_two_roots(["pci2", "pci3"]), gates=OFF))) == "CONSTRAINT_UNSATISFIABLE"
+
+
+def test_single_values_are_no_matter_of_the_feature() -> None:
+    items = (*HERE, nic("n1", "pci9"), device_class("nic", f'device.driver == "{NIC}"'))
+    asked = asking(request("gpu"), request("nic", of="nic"), constraints=[match(f"{STANDARD}/pcieRoot")])
+    assert code(explained(cluster(*items, *asked, gates=OFF))) == "CONSTRAINT_UNSATISFIABLE"
+
+
+def test_behind_lists_that_are_not_compared_stands_who_holds_the_devices() -> None:
+    other = held("other", ["gpu-0"], "n1", "q")
+    report = explained(cluster(*near_two_roots(["pci0", "pci2"], ["pci4", "pci5"]), other, pod("q", ("other",), on="n1"), gates=OFF))
+    assert code(report) == "FEATURE_OFF"
+    assert [found.code for found in report.behind] == ["DEVICES_IN_USE"]
+
+
+def test_1_36_tells_only_selectors_of_the_feature() -> None:
+    report = explained(cluster(*near_two_roots(["pci0", "pci2"]), minor=36, gates={LISTS: True}))
+    assert (report.verdict, code(report)) == ("missed by this release", "RELEASE_MISSES")
+    assert report.cause is not None
+    assert "a list of values is equal to nothing" in report.cause.finding.text("effect")
+
+
+def test_what_fits_only_with_a_feature_that_the_scheduler_may_not_have_is_said_to() -> None:
+    told = f"it fits if {LISTS}, which is on in the API server, is on in kube-scheduler too (off by default)"
+    assert told in explained(cluster(*near_two_roots(["pci0", "pci2"]))).assumptions
+    assert told not in explained(cluster(*near_two_roots(["pci0", "pci2"]), gates={LISTS: True})).assumptions
+    one_root = [match(f"{STANDARD}/pcieRoot", "nic")]
+    loose = asking(request("gpu"), request("nic", of="nic"), constraints=one_root)
+    assert explained(cluster(*near_two_roots(["pci0", "pci2"])[:-2], *loose)).assumptions == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("0/1 nodes are available: 1 cannot allocate all claims.", "FEATURE_OFF"), ("0/1 nodes are available: 1 Insufficient cpu.", "")],
+)
+def test_that_the_api_server_keeps_lists_does_not_tell_that_the_scheduler_compares_them(said: str, expected: str) -> None:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
+    waiting = pod("p", ("c",), status={"phase": "Pending", "conditions": [condition]})
+    report = explained(cluster(*near_two_roots(["pci0", "pci2"])[:-1], waiting))
+    assert code(report) == expected
+    told = f"{LISTS} is on in the API server, and by its sentence off in kube-scheduler" in report.assumptions
+    assert told is (expected != "")
 
 
 def test_distinct_values_are_counted() -> None:

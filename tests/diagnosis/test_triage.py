@@ -11,7 +11,9 @@ import pytest
 from k8s_topo_mcp.diagnosis.node_kinds import node_kinds
 from k8s_topo_mcp.diagnosis.pending import explain_pending
 from k8s_topo_mcp.diagnosis.triage import Waiting, judge, waiting_groups
+from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.scheduling.dynamic_resources import prepare
+from k8s_topo_mcp.scheduling.looks import looks_around
 from k8s_topo_mcp.tools import wording
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.indices import pending_pods
@@ -20,6 +22,7 @@ from .clusters import (
     DRIVER,
     STANDARD,
     Item,
+    asking,
     claim,
     cluster,
     device_class,
@@ -256,3 +259,13 @@ def test_pods_that_ask_for_other_devices_are_not_one_group() -> None:
     here = (node("n1"), device_class(), pool(devices), *busy("n1"))
     found = groups(cluster(*here, *wants("a", 2, f"{kind}'big'"), *wants("b", 2, f"{kind}'small'"), *wants("c", 2, f"{kind}'small'")))
     assert [(group.code, len(group.pods)) for group in found] == [("DEVICES_IN_USE", 2), ("DEVICES_IN_USE", 1)]
+
+
+@pytest.mark.parametrize(("action", "around"), [("ScheduleAnyway", False), ("DoNotSchedule", True)])
+def test_a_spread_that_is_only_wished_for_lets_nodes_be_judged_by_kind(action: str, around: bool) -> None:
+    spread = {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": action, "labelSelector": {}}
+    items = (node("n1"), node("n2"), device_class(), pool(gpus(2), "n1"), pool(gpus(2), "n2"))
+    view = cluster(*items, *asking(request("r", 4), topologySpreadConstraints=[spread]))
+    (waiting,) = view.all(Pod)
+    assert looks_around(waiting) is around
+    assert (node_kinds(view, waiting, prepare(view, waiting)) is None) is around

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from k8s_topo_mcp.dra.allocation import allocate
 from k8s_topo_mcp.dra.effort import effort
 from k8s_topo_mcp.dra.outcome import Unallocatable
 from k8s_topo_mcp.dra.prepared import prepare
+from k8s_topo_mcp.dra.search import Search
 
 from ..conformance.comparison import problem_of
 from ..conformance.recorded import rows
@@ -43,6 +46,32 @@ def test_the_count_equals_the_steps_of_the_literal_search_on_random_problems() -
             assert counted.steps == literal.steps, row["id"]
             compared += 1
     assert compared >= 60
+
+
+def test_about_as_many_refused_devices_are_counted_as_the_literal_search_meets(monkeypatch: pytest.MonkeyPatch) -> None:
+    met = 0
+    take: Callable[..., bool] = getattr(Search, "_take")  # noqa: B009
+
+    def counting(*given: Any, **named: Any) -> bool:
+        nonlocal met
+        taken = take(*given, **named)
+        met += not taken
+        return taken
+
+    monkeypatch.setattr(Search, "_take", counting)
+    compared = 0
+    for row in islice(problems(5, "1.37"), 400):
+        problem, node = problem_of(row, 37)
+        if problem.variant is None or not problem.variant.ordered:
+            continue
+        met = 0
+        literal = allocate(problem, node, pruned=False, bound=300_000)
+        if isinstance(literal, Unallocatable):
+            refused, counted = met, effort(prepare(problem), node)
+            assert counted is not None
+            assert 0.8 * refused - 2 <= counted.refused <= 1.25 * refused + 2, row["id"]
+            compared += bool(refused)
+    assert compared >= 10
 
 
 @pytest.mark.parametrize("size", [4, 8, 16, 24])

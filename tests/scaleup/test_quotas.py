@@ -53,6 +53,19 @@ def test_room_for_some_of_the_pods_refuses_the_others_only() -> None:
     assert told(quotas(view, coming(8))) == [("QUOTA_EXCEEDED", "pods", 5, 8)]
 
 
+@pytest.mark.parametrize("containers", [None, [container(requests={"cpu": "300m", "memory": "1Gi"})]])
+@pytest.mark.parametrize("copies", [1, 5, 7, 200])
+def test_copies_are_refused_as_so_many_equal_pods_are(containers: list[Item] | None, copies: int) -> None:
+    view = cluster(quota("a", {"pods": "70"}, {"pods": "2"}), quota("b", {"requests.cpu": "2", "memory": "70Gi"}, {"requests.cpu": "100m"}))
+    (one,) = coming(containers=containers)
+    assert told(quotas(view, [one], copies)) == told(quotas(view, coming(copies, containers=containers)))
+
+
+def test_copies_beyond_the_room_of_several_quotas_are_all_refused_by_the_first_that_is_full() -> None:
+    view = cluster(quota("a", {"pods": "1000"}, {"pods": "1"}), quota("b", {"count/pods": "100"}, {}))
+    assert told(quotas(view, coming(), 5_000)) == [("QUOTA_EXCEEDED", "count/pods", 4_900, 5_000)]
+
+
 def test_a_pod_that_is_refused_is_not_charged() -> None:
     view = cluster(quota("team", {"requests.nvidia.com/gpu": "8"}, {"requests.nvidia.com/gpu": "2"}))
     large = coming(containers=[container(limits={"nvidia.com/gpu": "7"})])

@@ -268,6 +268,9 @@ def test_a_quota_is_asked_about_all_copies_that_are_wanted() -> None:
     report = asked(cluster(*TWO, quota("team", {"pods": "3"}, {"pods": "1"})), manifest=manifest).report
     assert "once ResourceQuota default/team has room for 1 of them." in report
     assert "quota" not in asked(cluster(*TWO, quota("team", {"pods": "4"}, {"pods": "1"})), manifest=manifest).structured()
+    many = manifest.replace('"replicas": 3', '"replicas": 500')
+    report = asked(cluster(*TWO, quota("team", {"pods": "400"}, {"pods": "1"})), manifest=many).report
+    assert "refuses 101 of 500 pods" in report
 
 
 def test_a_claim_of_a_manifest_is_called_by_its_name_if_it_has_one() -> None:

@@ -12,6 +12,7 @@ from ..findings import Finding
 from ..objects import DeviceClass, DeviceRequest, ExactRequest, ObjectRef, Pod, ResourceClaim
 from ..scheduling.placement import Placement, place
 from ..view import ClusterView
+from . import list_attributes
 from .cause import find_cause, nearest_nodes, reasons_against, refused
 from .classes import class_created, stands_in
 from .ground import locate
@@ -94,8 +95,9 @@ def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> It
 
 
 def _lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None:
-    """The problem without the selector or constraint that the cause names; None for other causes, and for a selector of a request for all
-    devices: without it that asks for others too, which whatever the selector is changed to may not."""
+    """The problem without the selector or constraint that the cause names, or with the lists compared that it doesn't compare; None for
+    other causes, and for a selector of a request for all devices: without it that asks for others too, which whatever the selector is
+    changed to may not."""
     counted, found = cause.funnel, cause.finding
     if counted is None:
         return None
@@ -110,6 +112,8 @@ def _lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | Non
             fewer = replace(request, selectors=(*request.selectors[:index], *request.selectors[index + 1 :]))
             shape = _with(spec.requests[position], request, fewer)
             spec = replace(spec, requests=(*spec.requests[:position], shape, *spec.requests[position + 1 :]))
+        case "FEATURE_OFF" if found.text("feature") == list_attributes.GATE:
+            return list_attributes.with_lists(problem)
         case "CONSTRAINT_UNSATISFIABLE" | "CONSTRAINT_ATTRIBUTE_MISSING":
             constraint = find_constraint(claim, found.field)
             if constraint is None:

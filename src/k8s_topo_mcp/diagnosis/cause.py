@@ -47,7 +47,8 @@ def find_cause(view: ClusterView, placement: Placement) -> Cause | None:
         if not slow:
             return None
         steps = max(entry.steps for entry in slow.values())
-        return Cause(finding("FILTER_TIMEOUT", placement.pod.ref, "", nodes=tuple(slow)[:4], steps=steps), len(opened), total)
+        found = finding("FILTER_TIMEOUT", placement.pod.ref, "", nodes=tuple(slow)[:4], steps=steps, fits="elsewhere")
+        return Cause(found, len(opened), total)
     if not opened:
         return plain_cause(placement)
     elsewhere = [entry for entry in opened if entry.elsewhere]

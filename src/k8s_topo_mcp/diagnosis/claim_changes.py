@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..objects import DeviceTaintRule
-from ..releases import NEWEST, release
+from ..releases import NEWEST, Gate, release
 from . import node_changes, request_changes, selector_changes
 from .changes import Around
+from .list_attributes import GATE as LISTS
 from .pool_counts import published_whole
 from .report import Cause, Change
 
@@ -89,6 +91,8 @@ def for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
         case "POOL_INCOMPLETE":
             if cause.pool is not None:
                 yield from published_whole(cause.pool)
+        case "FEATURE_OFF" if found.text("feature") == LISTS:
+            yield from _for_lists(around, found.field)
         case "FEATURE_OFF":
             yield from request_changes.plain_requests(around)
         case "RELEASE_MISSES" | "ORDER_DEPENDENT" | "SCHEDULER_CRASH":
@@ -118,6 +122,17 @@ def _for_a_conflict(around: Around, cause: Cause) -> Iterator[Change]:
         for index in range(len(around.claim.spec.constraints)):
             yield next(request_changes.constraint_changes(around, index))
     yield from request_changes.alternative_changes(around)
+
+
+def _for_lists(around: Around, field: str) -> Iterator[Change]:
+    """A constraint that compares no lists: the feature that makes it, and no constraint."""
+    own = around.view.release
+    on = replace(own, gates={**own.gates, LISTS: Gate(True, "given")})
+    how = f"start kube-scheduler with --feature-gates={LISTS}=true (off by default in {own})"
+    yield Change(f"{LISTS} on in kube-scheduler", None, "", "false", "true", (), True, how, release=on)
+    index = request_changes.find_constraint(around.claim, field)
+    if index is not None:
+        yield from request_changes.constraint_changes(around, index)
 
 
 def _for_a_release(around: Around) -> Iterator[Change]:

@@ -19,6 +19,7 @@ from ..view.indices import slices_of_driver
 from .report import Change
 from .spelling import misspelt, words_of
 
+_WORDS = re.compile(r"[a-z0-9]+")
 _DRIVER = re.compile(r"""device\.driver\s*==\s*(['"])([^'"]+)\1""")
 
 
@@ -58,8 +59,8 @@ def class_created(view: ClusterView, name: str) -> Iterator[Change]:
 
 def _of_no_device(view: ClusterView, name: str) -> bool:
     """Whether a class that isn't there is of a domain of which there are drivers or classes, and can't have been for any device of theirs:
-    each one is in a class that is there, and has no text that is a word of the name (as of mig.nvidia.com the partitions of driver
-    gpu.nvidia.com have)."""
+    each one is in a class that is there, and neither its name nor a text of it has a word of the name, in whatever letters (as of
+    mig.nvidia.com the partitions of driver gpu.nvidia.com have)."""
     domain, classes = domain_of(name), view.all(DeviceClass)
     slices = [entry for entry in view.all(ResourceSlice) if domain_of(entry.driver) == domain]
     if not slices and domain not in (domain_of(entry.name) for entry in classes):
@@ -70,7 +71,8 @@ def _of_no_device(view: ClusterView, name: str) -> bool:
     for entry in slices:
         verdicts = [chain_verdicts(entry, own) for own in chains]
         for place, device in enumerate(entry.devices):
-            said = {value.value for value in device.attributes.values() if value.kind == "string"}
+            texts = (device.name, *(str(value.value) for value in device.attributes.values() if value.kind == "string"))
+            said = {word for text in texts for word in _WORDS.findall(text.lower())}
             if words & said or not any(of_class[place] is True for of_class in verdicts):
                 return False
     return True

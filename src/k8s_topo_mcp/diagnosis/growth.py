@@ -11,6 +11,7 @@ from collections.abc import Hashable, Iterable
 from ..dra.outcome import Allocated
 from ..objects import Node, Pod
 from ..scheduling.dynamic_resources import active_rules
+from ..scheduling.looks import looks_around
 from ..scheduling.placement import NodePlacement, Placement, place, refusals
 from ..view import ClusterView
 from ..view.indices import slices_of_node
@@ -46,8 +47,7 @@ def _shapes(view: ClusterView, entries: Iterable[NodePlacement]) -> list[Node]:
 
 def _starts(view: ClusterView, pod: Pod, placement: Placement, change: Change) -> bool:
     new = next(edit.object for edit in change.edits if isinstance(edit.object, Node))
-    around = bool(pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required)
-    if around or placement.devices.extended is not None or active_rules(view):
+    if looks_around(pod) or placement.devices.extended is not None or active_rules(view):
         edited = view.with_edits(*change.edits)
         judged = place(edited, pod, (new,))
         return any(not (isinstance(entry.outcome, Allocated) and entry.outcome.order_dependent) for entry in judged.fitting)

@@ -13,6 +13,7 @@ from ..findings import finding
 from .conflicts import Part, holds_on, minimal_conflict, part_text
 from .ground import Ground, locate
 from .groups import attribute_of, groups_of, kind_of, look_alike, same_values, values_in
+from .list_attributes import lists_not_compared
 from .remainders import capacity_left, counters_short, taint_counts
 from .report import Cause
 from .request_causes import alternatives_of, capacity_cause, most_of_a_node, taint_cause
@@ -76,6 +77,10 @@ def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kind
     groups = groups_of(prepared, ground.kinds, {entry.name: entry.request for entry in concerned}, constraint)
     competing = finding("REQUESTS_COMPETE", claim.ref, field, requests=tuple(entry.name for entry in own))
     base = replace(ground.cause(competing, counted), groups=groups)
+    matching = [each for entry in concerned for each in screened(prepared, ground.kinds, entry.request)]
+    unseen = lists_not_compared(ground, matching, attribute, claim.ref, field) if kinds <= {"constraint", "request"} else None
+    if unseen is not None:
+        return replace(base, finding=unseen)
     for entry in concerned:
         devices = screened(prepared, ground.kinds, entry.request)
         if devices and not any(values_in(prepared, entry.request, device, attribute) for device in devices):
@@ -110,7 +115,6 @@ def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kind
     )
     alike = None
     if groups.without:
-        matching = [each for entry in concerned for each in screened(prepared, ground.kinds, entry.request)]
         alike = look_alike(prepared, counted.request, matching, attribute)
     taints = taint_counts(prepared, ground.open, counted.request, ground.rules) if "taints" in kinds else ()
     return replace(base, finding=found, look_alike=alike, taints=taints)

@@ -15,6 +15,7 @@ from ..dra.allocation import node_groups
 from ..dra.problem import AllocationProblem
 from ..objects import Node, Pod
 from ..scheduling import dynamic_resources, inter_pod_affinity, node_ports
+from ..scheduling.looks import looks_around
 from ..scheduling.node_info import effective_requests, node_info
 from ..scheduling.placement import targets_of
 from ..scheduling.skip import Skip
@@ -50,7 +51,7 @@ def node_kinds(view: ClusterView, pod: Pod, devices: dynamic_resources.DeviceSta
 
 
 def _looks_around(view: ClusterView, pod: Pod, devices: dynamic_resources.DeviceState) -> bool:
-    if pod.node_name or pod.volumes or pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required:
+    if pod.node_name or pod.volumes or looks_around(pod):
         return True
     if devices.allocated or devices.extended is not None or not isinstance(node_ports.prepare(view, pod), Skip):
         return True

@@ -23,6 +23,8 @@ from .pool_counts import slice_counts
 from .preempting import preempting
 from .remedies import Remedies, has_remedies, try_for_pod
 from .report import Cause, Check, Report, Verdict
+from .scheduler_gates import relied_on, unlike_the_api_server
+from .timed_out import ended_by_time, slow_search
 
 FIT_EXAMPLES = 4
 Layer = Callable[[ClusterView, Pod], Held | None]
@@ -82,10 +84,18 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         )
     placement = place(view, pod)
     predicted = predict(placement)
+    off = unlike_the_api_server(view, pod, check(view, pod, predicted))
+    if off is not None:
+        report = explain_pending(off[0], pod)
+        known = f"{off[1]} is on in the API server, and by its sentence off in kube-scheduler"
+        return replace(report, assumptions=(*report.assumptions, known))
     cause = find_cause(view, placement)
     remedies: Remedies = try_for_pod(view, pod, cause, placement) if cause is not None and has_remedies(cause) else ((), (), ())
     helping, vain, holders = remedies
     further = behind(view, pod, placement, cause)
+    late = ended_by_time(placement, cause)
+    if late is not None and cause is not None:
+        further, cause = (cause.finding, *further), late
     held, later = _holding(view, pod, placement, cause)
     shown = cause
     if held is not None:
@@ -96,6 +106,8 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         empty = Cause(held.finding, len(placement.opened), len(placement.nodes))
         shown = replace(empty if cause is None else cause, finding=held.finding, evidence=held.evidence)
     verdict = _verdict(placement, cause, holders != (), held.finding if held is not None else None)
+    relied = relied_on(view, pod) if cause is None and placement.fitting else ()
+    taken = tuple(f"it fits if {gate}, which is on in the API server, is on in kube-scheduler too (off by default)" for gate in relied)
     return Report(
         pod=pod,
         verdict=verdict,
@@ -106,7 +118,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         holders=holders,
         check=_compared(view, pod, predicted, cause),
         fits_on=tuple(entry.node.name for entry in placement.fitting)[:FIT_EXAMPLES],
-        assumptions=(*assumptions(view, placement), *slow_search(predicted)),
+        assumptions=(*assumptions(view, placement), *(slow_search(predicted) if late is None else ()), *taken),
         placement=placement,
         said=_warnings(view, pod),
         autoscaler=autoscaler.look(view, pod),
@@ -167,7 +179,9 @@ def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | N
     return (found[0] if found else None), later
 
 
-_KEEPS_VERDICT = MADE_BY_CONTROLLER | drivers.LACKING | {"INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
+_KEEPS_VERDICT = frozenset(
+    {*MADE_BY_CONTROLLER, *drivers.LACKING, *drivers.SCARCE, "INSUFFICIENT_RESOURCE", "RESOURCE_TOO_LARGE", "DRIVER_RUNS_NOWHERE"}
+)
 """Findings of layers that stand beside what the filters found: the verdict is that of the filters."""
 
 
@@ -217,14 +231,3 @@ def assumptions(view: ClusterView, placement: Placement) -> tuple[str, ...]:
     if missing:
         found.append(f"could not read {', '.join(missing)}")
     return tuple(found)
-
-
-def slow_search(predicted: Sentences) -> tuple[str, ...]:
-    """That the real search of some nodes likely ends at its time limit, so that the scheduler doesn't get as far as we do."""
-    if not predicted.slow:
-        return ()
-    names = sorted(predicted.slow)
-    most = max(predicted.slow.values(), key=lambda effort: effort.steps)
-    where = ", ".join(names[:FIT_EXAMPLES]) + (f" and {len(names) - FIT_EXAMPLES} more" if len(names) > FIT_EXAMPLES else "")
-    steps = f"{'' if most.complete else 'at least '}{most.steps:,} steps".replace(",", " ")
-    return (f"the scheduler likely exceeds its filter limit of 10 s on {where} ({steps}) and then says that it timed out",)

@@ -13,6 +13,7 @@ from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
 from ..objects import Node, Pod, ResourceClaim
 from ..scheduling.dynamic_resources import problem_of
+from ..scheduling.filter_timeout import limit_of
 from ..scheduling.placement import NodePlacement, Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
@@ -68,7 +69,8 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     problem = devices.problem if devices.extended is None and not plain else None
     free = [entry for entry in placement.opened if not entry.elsewhere]
     claims = problem.claims if problem is not None else ()
-    subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), tuple([entry.target for entry in free]))
+    seen = tuple([entry.target for entry in free])
+    subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), seen, limit=limit_of(placement))
     if plain:
         nearest = [entry.node for entry in nearest_nodes(closed)]
         helping, vain = run(_for_nodes(view, pod, cause, closed), subject)

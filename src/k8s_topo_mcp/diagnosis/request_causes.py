@@ -107,7 +107,7 @@ def _class_cause(ground: Ground, counted: Funnel, base: str) -> Cause:
 def _near_the_class(ground: Ground, request: ExactRequest, device_class: DeviceClass) -> NearMiss | None:
     """What comes closest to the first selector of a class that no device passes: judged as if the request had the selectors."""
     bare = derived(device_class, "without selectors", lambda: replace(device_class, selectors=()))
-    asked = derived(device_class, "its selectors", lambda: replace(request, selectors=device_class.selectors))
+    asked = replace(request, selectors=device_class.selectors)
     prepared = prepare(replace(ground.problem, classes={**ground.problem.classes, asked.class_name: bare}))
     for index in range(len(asked.selectors)):
         if not screened(prepared, ground.kinds, asked, index + 1):

@@ -12,6 +12,7 @@ from typing import Literal
 
 from ..objects import OWNERS, Node, ObjectRef, Pod
 from ..scheduling import dynamic_resources
+from ..scheduling.filter_timeout import said_node
 from ..scheduling.placement import NodePlacement, Placement, place
 from ..scheduling.pod_signature import signature
 from ..view import ClusterView
@@ -25,6 +26,7 @@ from .layers import claims, drivers
 from .node_kinds import NodeKind, node_kinds
 from .pending import COMPONENTS, held_before, waits
 from .report import Cause
+from .timed_out import ended_by_time
 
 Word = Literal["short", "misfit", "held", "waits", "error", "fits now", "unknown"]
 
@@ -46,8 +48,8 @@ OF_THE_BEST_NODE = frozenset(
 
 MEASURED = frozenset(
     """
-    allocatable attached before claim device entry error free having holder largest left matching nodes object owner pods present tainted
-    usable value volume
+    allocatable attached before claim device entry error free having holder largest left matching nodes object owner pods present steps
+    tainted usable value volume
     """.split()
 )
 """Values that tell how much there is, or whose it is: they don't make causes different."""
@@ -135,6 +137,9 @@ def _judge(view: ClusterView, pod: Pod) -> Judged:
         return Judged("unknown" if placement.unchecked else "fits now", None)
     behind_it = claims.look(view, pod, cause.finding) or drivers.look(view, placement, cause.finding)
     shown = cause if behind_it is None else replace(cause, finding=behind_it.finding, evidence=behind_it.evidence)
+    late = ended_by_time(placement, cause)
+    if late is not None:
+        return Judged("error", late)
     code, status = cause.finding.code, cause.finding.status
     if status in ("unknown", "error"):
         return Judged("unknown" if status == "unknown" else "error", shown)
@@ -150,7 +155,7 @@ def _placed(view: ClusterView, pod: Pod) -> tuple[Placement, Cause | None]:
     """The pod on one node of each kind, and what holds it there: the same cause as on all of them."""
     devices = dynamic_resources.prepare(view, pod)
     kinds = () if devices.findings else node_kinds(view, pod, devices)
-    if kinds is None:
+    if kinds is None or said_node(pod) is not None:
         placement = place(view, pod)
         return placement, find_cause(view, placement)
     placement = place(view, pod, tuple(kind.first for kind in kinds))

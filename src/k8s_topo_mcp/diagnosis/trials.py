@@ -12,13 +12,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ..dra.allocation import allocate, node_groups
+from ..dra.effort import FILTER_LIMIT
 from ..dra.inventory import Inventory, PoolKey
 from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable
 from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
 from ..objects import ApiObject, DeviceConstraint, Node, Pod, ResourceClaim, ResourceSlice
-from ..scheduling import dynamic_resources
+from ..scheduling import dynamic_resources, pod_topology_spread
 from ..scheduling.dynamic_resources import active_rules, device_classes, problem_of
 from ..scheduling.filter_timeout import ending_the_attempt
+from ..scheduling.looks import looks_around
 from ..scheduling.placement import place, refusals, target
 from ..view import Add, ClusterView, Delete, Replace
 from ..view.indices import allocated_claims, claims_of_pool, pools_held
@@ -42,7 +44,7 @@ Groups = tuple[tuple[TargetNode, ...], ...]
 class Subject:
     """Who is judged: a pod with all of its filters, or claims by themselves (`pod` is None). `problem` is what the allocator gets on each
     of `nodes`, where nothing but devices decides; None where it differs from node to node. `seen`: the nodes as it sees them, if they were
-    made before."""
+    made before. `limit`: how many seconds a search may take on a node."""
 
     view: ClusterView
     pod: Pod | None
@@ -50,6 +52,7 @@ class Subject:
     problem: AllocationProblem | None
     nodes: tuple[Node, ...]
     seen: tuple[TargetNode, ...] = ()
+    limit: float = FILTER_LIMIT
     groups: dict[Division, Groups] = field(default_factory=dict[Division, Groups])
 
     @cached_property
@@ -69,7 +72,7 @@ class Subject:
         names = [name for name, outcome in outcomes.items() if isinstance(outcome, Aborted)]
         if self.pod is not None:
             refusing = [kinds[name][0] for name, outcome in outcomes.items() if isinstance(outcome, Unallocatable)]
-            names += ending_the_attempt(self.view, problem, refusing)
+            names += ending_the_attempt(self.view, problem, refusing, self.limit)
         return tuple(frozenset(node.name for node in kinds[name]) for name in names)
 
     @cached_property
@@ -121,7 +124,7 @@ def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
         return published
     edited = tuple(edit.object for edit in change.edits if isinstance(edit, Replace))
     nodes = tuple(item for item in edited if isinstance(item, Node))
-    if subject.pod is None or subject.pod.topology_spread or not nodes or len(nodes) < len(change.edits) or change.releases:
+    if subject.pod is None or pod_topology_spread.required(subject.pod) or not nodes or len(nodes) < len(change.edits) or change.releases:
         return None
     before = [subject.view.current(node) for node in nodes]
     same = all(old is not None and old.metadata is new.metadata for old, new in zip(before, nodes, strict=True))
@@ -148,7 +151,7 @@ def _node_of_the_ended(subject: Subject, change: Change) -> Node | None:
     gone = edit.object
     if not isinstance(edit, Delete) or not isinstance(gone, Pod) or not gone.node_name:
         return None
-    if pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required or gone.affinity.anti.required:
+    if looks_around(pod) or gone.affinity.anti.required:
         return None
     return None if pod.volumes and gone.volumes else subject.view.get(Node, gone.node_name)
 
@@ -159,8 +162,7 @@ def _added(subject: Subject, problem: AllocationProblem, change: Change, added: 
     slices = tuple(item for item in added if isinstance(item, ResourceSlice))
     nodes = [item for item in added if isinstance(item, Node)]
     pod = subject.pod
-    looks_around = pod is not None and bool(pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required)
-    if looks_around or active_rules(subject.view):
+    if (pod is not None and looks_around(pod)) or active_rules(subject.view):
         return _fitting_on(subject, change, tuple(nodes))  # what is asked of the new node depends on more than itself
     # With all of the pools that it sees: slices for other nodes tell whether a pool is complete, and of which generation.
     inventory = problem.inventory
@@ -233,7 +235,7 @@ def _spread(subject: Subject, problem: AllocationProblem) -> tuple[str, ...]:
     names = _all_or_none(problem, groups)
     known = set(names)
     refusing = [group[0] for group in groups if group[0].name not in known]
-    if names and subject.pod is not None and any(ending_the_attempt(subject.view, problem, refusing)):
+    if names and subject.pod is not None and any(ending_the_attempt(subject.view, problem, refusing, subject.limit)):
         return ()
     if len(names) < 2:
         return names

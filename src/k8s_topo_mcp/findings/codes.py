@@ -178,7 +178,7 @@ CODES: dict[str, CodeRow] = dict(
         _row("FEATURE_OFF", "error", "feature", "the claim uses a feature that is off in this cluster"),
         _row("REQUEST_NOT_SUPPORTED", "error", "problem", "the claim has something that the scheduler refuses"),
         _row("CAPACITY_NOT_REPRESENTABLE", "error", "problem", "a requested capacity can't be rounded as the device demands"),
-        _row("FILTER_TIMEOUT", "error", "nodes steps", "a node's search likely passes the filter's limit, which ends every attempt"),
+        _row("FILTER_TIMEOUT", "error", "nodes steps fits", "a node's search likely passes the filter's limit, which ends every attempt"),
         _row("SCHEDULER_CRASH", "error", "error", "this release's scheduler crashes when it judges the claim"),
         _row("NOT_MODELLED", "unknown", "what", "this version doesn't model something that decides here"),
         # Between the choice of devices and the start of the pod

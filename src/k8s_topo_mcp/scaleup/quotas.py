@@ -23,6 +23,8 @@ from .obstacle import Obstacle
 ONE = Quantity(1)
 MOST_DEVICES = 32
 """What a request for all devices of a class is charged (resource.k8s.io AllocationResultsMaxSize)."""
+MANY = 2**63 - 1
+"""More copies than a workload can ask for."""
 STATED = frozenset(
     {"cpu", "memory", *(f"{kind}.{resource}" for kind in ("requests", "limits") for resource in ("cpu", "memory"))},
 )
@@ -38,8 +40,11 @@ class _Refusal:
     pods: int = 0
 
 
-def quotas(view: ClusterView, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
-    """Quotas without room for some of the pods that aren't there yet, by quota. A pod that one quota refuses isn't tried with the next."""
+def quotas(view: ClusterView, pods: Sequence[Pod], copies: int = 1) -> tuple[Obstacle, ...]:
+    """Quotas without room for some of the pods that aren't there yet, each of which is made `copies` times, by quota.
+
+    A pod that one quota refuses isn't tried with the next. Nothing is charged for it, so further copies are refused as it is.
+    """
     short: dict[ResourceQuota, _Refusal] = {}
     unstated: dict[ResourceQuota, _Refusal] = {}
     used: dict[ResourceQuota, dict[str, Quantity]] = {}
@@ -51,18 +56,40 @@ def quotas(view: ClusterView, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
             continue
         pod = _defaulted(view, pod)
         asked = charges(view, pod)
+        stated = not any(_missing(quota, pod) for quota in own)
+        admitted = min(copies, *(_room(quota, used.get(quota, quota.used), asked) for quota in own)) if stated else 0
+        if admitted:
+            for quota in own:
+                charged = {name: _times(amount, admitted) for name, amount in asked.items() if name in quota.hard}
+                add_resources(used.setdefault(quota, dict(quota.used)), charged)
+        if admitted == copies:
+            continue
         for quota in own:
             missing = _missing(quota, pod)
             names = missing or _over(quota, used.get(quota, quota.used), asked)
             if names:
                 refusal = (unstated if missing else short).setdefault(quota, _Refusal())
                 refusal.names.update(dict.fromkeys(names))
-                refusal.pods += 1
+                refusal.pods += copies - admitted
                 break
-        else:
-            for quota in own:
-                add_resources(used.setdefault(quota, dict(quota.used)), {name: asked[name] for name in asked if name in quota.hard})
-    return (*_obstacles(unstated, len(pods), stated=False), *_obstacles(short, len(pods), stated=True))
+    of = len(pods) * copies
+    return (*_obstacles(unstated, of, stated=False), *_obstacles(short, of, stated=True))
+
+
+def _room(quota: ResourceQuota, used: Mapping[str, Quantity], asked: Mapping[str, Quantity]) -> int:
+    """For how many such charges a quota has room."""
+    return min(
+        (
+            max(0, (quota.hard[name].value - (used[name].value if name in used else 0)) // amount.value)
+            for name, amount in asked.items()
+            if name in quota.hard and amount.value
+        ),
+        default=MANY,
+    )
+
+
+def _times(amount: Quantity, count: int) -> Quantity:
+    return Quantity(amount.mantissa * count, amount.scale)
 
 
 def _obstacles(refusals: Mapping[ResourceQuota, _Refusal], of: int, stated: bool) -> Iterator[Obstacle]:

@@ -6,18 +6,20 @@ the whole attempt ends with an error.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from ..dra.allocation import effort_on
-from ..dra.effort import Effort
+from ..dra.effort import FILTER_LIMIT, Effort
 from ..dra.outcome import Outcome, Unallocatable, Unknown
 from ..dra.problem import AllocationProblem, TargetNode
-from ..objects import Node
+from ..objects import Node, Pod
 from ..view import ClusterView
 from .placement import Placement
 
 REASON = "timed out trying to allocate devices"
+GATE = "DRASchedulerFilterTimeout"
 GROUPS, BOUND, WORK = 32, 60_000, 240_000
 """So many kinds of nodes are counted, each with so much work at most, and all of them together."""
 
@@ -43,20 +45,62 @@ def ends_the_attempt(placement: Placement) -> Mapping[str, Effort]:
 
 
 def slow_nodes(placement: Placement) -> Mapping[str, Effort]:
-    """Open nodes where the real search likely passes the limit, with its steps. Nodes of one class share their outcome and their count."""
+    """Open nodes where the real search likely passes the limit, with its steps."""
+    limit = limit_of(placement)
+    return {name: counted for name, counted in _counted_nodes(placement) if counted.exceeds(limit)}
+
+
+def perhaps_slow_nodes(placement: Placement) -> Mapping[str, Effort]:
+    """Open nodes where the real search may pass the limit on a slow machine, or where it wasn't counted to its end."""
+    limit = limit_of(placement)
+    return {name: counted for name, counted in _counted_nodes(placement) if counted.may_exceed_filter and not counted.exceeds(limit)}
+
+
+def limit_of(placement: Placement) -> float:
+    """Seconds by our lower figures that a search can take in this scheduler: less than its limit where one that takes less ran into it."""
+    return min((counted.seconds for counted in said_to_end(placement).values()), default=FILTER_LIMIT)
+
+
+def _counted_nodes(placement: Placement) -> Iterator[tuple[str, Effort]]:
+    """Open nodes without a solution, with the steps of the search there. Nodes of one class share their outcome and their count."""
+    if not placement.filters.view.release.enabled(GATE):
+        return
     kinds = {alike[0].node.name: alike for alike in placement.open_kinds if isinstance(alike[0].outcome, Unallocatable)}
     asked = [(problem, alike[0].target) for alike in kinds.values() if (problem := placement.devices.problem_on(alike[0].node)) is not None]
-    return {entry.node.name: counted for name, counted in _exceeding(asked) for entry in kinds[name]}
+    for name, counted in _counted(asked):
+        yield from ((entry.node.name, counted) for entry in kinds[name])
 
 
-def ending_the_attempt(view: ClusterView, problem: AllocationProblem, refusing: Iterable[TargetNode]) -> Iterator[str]:
-    """Those of these nodes, each of a kind of its own and none with a solution, on which the search likely ends every attempt."""
-    if problem.minor >= 36 and view.count(Node) < ALL_FILTERED:
-        yield from (name for name, _ in _exceeding((problem, node) for node in refusing))
+def said_node(pod: Pod) -> str | None:
+    """The node whose search ended at the limit, as the scheduler last said of this pod."""
+    condition = pod.condition("PodScheduled")
+    said = _SAID.search(condition.message) if condition is not None and not condition.holds else None
+    return said.group(1) if said is not None else None
 
 
-def _exceeding(asked: Iterable[tuple[AllocationProblem, TargetNode]]) -> Iterator[tuple[str, Effort]]:
-    """Nodes whose search likely passes the limit, as far as there is time to count."""
+_SAID = re.compile(rf"node (\S+): {REASON}")
+
+
+def said_to_end(placement: Placement) -> Mapping[str, Effort]:
+    """The node whose search ended at the limit, by the scheduler's last word, if that can still be so: nothing fits there, and the search
+    for it isn't a short one."""
+    entry = placement.nodes.get(said_node(placement.pod) or "")
+    if entry is None or entry.plain or not (isinstance(entry.outcome, Unallocatable) or _past_bound(entry.outcome)):
+        return {}
+    problem = placement.devices.problem_on(entry.node)
+    counted = effort_on(problem, entry.target, BOUND) if problem is not None and problem.minor >= 36 else None
+    return {entry.node.name: counted} if counted is not None and counted.can_exceed_filter else {}
+
+
+def ending_the_attempt(view: ClusterView, problem: AllocationProblem, refusing: Iterable[TargetNode], limit: float) -> Iterator[str]:
+    """Those of these nodes, each of a kind of its own and none with a solution, on which the search likely ends every attempt: it takes
+    longer than the limit (`limit_of`)."""
+    if problem.minor >= 36 and view.count(Node) < ALL_FILTERED and view.release.enabled(GATE):
+        yield from (name for name, counted in _counted((problem, node) for node in refusing) if counted.exceeds(limit))
+
+
+def _counted(asked: Iterable[tuple[AllocationProblem, TargetNode]]) -> Iterator[tuple[str, Effort]]:
+    """Nodes with the steps of the search there, as far as there is time to count."""
     left = WORK
     for problem, node in islice(asked, GROUPS):
         if left <= 0:
@@ -64,5 +108,4 @@ def _exceeding(asked: Iterable[tuple[AllocationProblem, TargetNode]]) -> Iterato
         counted = effort_on(problem, node, BOUND)
         if counted is not None:
             left -= counted.work
-            if counted.exceeds_filter:
-                yield node.name, counted
+            yield node.name, counted

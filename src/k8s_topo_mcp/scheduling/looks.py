@@ -37,6 +37,11 @@ def wished(view: ClusterView, pods: Sequence[Pod]) -> Mapping[int, Hashable]:
     return _meant(view, pods, [look for pod in pods for look in _wished_by(view, pod)])
 
 
+def looks_around(pod: Pod) -> bool:
+    """Whether the pod's own rules let other pods decide where it may run: what it only wishes gives nodes scores."""
+    return bool(pod_topology_spread.required(pod) or pod.affinity.pod.required or pod.affinity.anti.required)
+
+
 def kept_away(view: ClusterView, pods: Sequence[Pod]) -> frozenset[int]:
     """Ids of pods that another one of these doesn't want near itself; of all, if these are too many to compare."""
     read, compared = _compared(view, pods, [(pod.namespace, merged(term, pod)) for pod in pods for term in pod.affinity.anti.required])

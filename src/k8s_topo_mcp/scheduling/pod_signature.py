@@ -52,7 +52,7 @@ def shared_claims(view: ClusterView, pods: Sequence[Pod]) -> frozenset[tuple[str
 
 def relates(pod: Pod) -> bool:
     """Whether the place of this pod decides over the places of others, or theirs over its own: then no node can be judged by itself."""
-    return bool(pod_topology_spread.required(pod) or pod.volumes or pod.affinity.pod.required or pod.affinity.anti.required)
+    return bool(pod.volumes) or looks.looks_around(pod)
 
 
 def _own(pod: Pod) -> Hashable:

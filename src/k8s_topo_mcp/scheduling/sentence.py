@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..dra.effort import Effort
 from ..dra.outcome import Aborted
 from .default_preemption import Preemption
 from .dynamic_resources import error_message
 from .filter_timeout import REASON as TIMED_OUT
-from .filter_timeout import ends_the_attempt, slow_nodes, undecided_nodes
+from .filter_timeout import ends_the_attempt, perhaps_slow_nodes, slow_nodes, undecided_nodes
 from .placement import Placement
 from .post_filter import post_filter
 
@@ -27,14 +27,15 @@ NO_NODES = "no nodes available to schedule pods"
 @dataclass(frozen=True, slots=True)
 class Sentences:
     """What the scheduler may say: `reason` of the condition, and every text that is possible. `histogram` is the part that is predicted
-    exactly; nothing possible: the pod would be bound. `slow` are nodes whose filter likely runs into its time limit. `preemption`: what
-    it then comes to; None: it doesn't, or perhaps not."""
+    exactly; nothing possible: the pod would be bound. `slow` are nodes whose filter likely runs into its time limit, `perhaps_slow` those
+    whose filter may. `preemption`: what it then comes to; None: it doesn't, or perhaps not."""
 
     reason: str
     texts: tuple[str, ...]
     histogram: str
     slow: Mapping[str, Effort] = field(default_factory=dict[str, Effort])
     preemption: Preemption | None = None
+    perhaps_slow: Mapping[str, Effort] = field(default_factory=dict[str, Effort])
 
 
 def predict(placement: Placement) -> Sentences:
@@ -61,9 +62,10 @@ def predict(placement: Placement) -> Sentences:
         counts = Counter(TIMED_OUT if name in slow else reason for name, entry in placement.nodes.items() for reason in entry.reasons)
     text = f"{head} {', '.join(sorted(f'{count} {reason}' for reason, count in counts.items()))}."
     perhaps: tuple[str, ...] = ()
+    perhaps_slow = perhaps_slow_nodes(placement)
     if problem is not None and problem.minor >= 36:
-        perhaps = tuple(map(_timed_out, undecided_nodes(placement)))
-    return _unschedulable(text, placement, perhaps, slow)
+        perhaps = tuple(map(_timed_out, dict.fromkeys((*undecided_nodes(placement), *perhaps_slow))))
+    return replace(_unschedulable(text, placement, perhaps, slow), perhaps_slow=perhaps_slow)
 
 
 def _timed_out(name: str) -> str:

@@ -36,7 +36,7 @@ def blocker(cause: Cause) -> Blocker:
         code=found.code,
         object=named(found.object),
         field=clean(found.field, 120) or None,
-        source=_source(found),
+        source=_source(found, cause),
         expected=clean(expected, 240),
         actual=clean(actual, 240),
         nodes=None if cause.open_nodes in (0, cause.nodes) or cause.having else f"{cause.open_nodes} of {cause.nodes}",
@@ -137,14 +137,16 @@ def stops(blocker: Blocker) -> str:
             return f"a selector doesn't compile: {blocker.actual}"
         case "TOO_MANY_RESULTS":
             return f"it asks for {blocker.expected}, and {blocker.actual}"
-        case "REQUEST_NOT_SUPPORTED" | "CAPACITY_NOT_REPRESENTABLE":
+        case "REQUEST_NOT_SUPPORTED" | "CAPACITY_NOT_REPRESENTABLE" | "FILTER_TIMEOUT":
             return f"{blocker.actual}"
         case _:
             return f"{blocker.expected} wanted, but {blocker.actual}"
 
 
-def _source(found: Finding) -> str | None:
+def _source(found: Finding, cause: Cause) -> str | None:
     values = found.values
+    if found.code in ("FILTER_TIMEOUT", "FEATURE_OFF") and cause.groups is not None:
+        return clean(f"{cause.groups.kind} {cause.groups.attribute}", SOURCE)
     if "expression" in values:
         return clean(str(values["expression"]), SOURCE)
     if "kind" in values and "attribute" in values:

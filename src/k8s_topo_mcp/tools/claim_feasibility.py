@@ -19,7 +19,6 @@ from k8s_topo_mcp.diagnosis.feasibility import (
 from k8s_topo_mcp.diagnosis.fields import pointer
 from k8s_topo_mcp.diagnosis.manifest import Document
 from k8s_topo_mcp.diagnosis.proposals import Proposal, propose, read
-from k8s_topo_mcp.diagnosis.proposed_pods import MOST_PODS
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import Node, Pod, ResourceClaim
 from k8s_topo_mcp.rendering import Block, clean, fold, plural
@@ -185,12 +184,12 @@ def _proposal(view: ClusterView, question: Input, nodes: Sequence[Node], proposa
         result = claim_feasibility(judged, proposal.claims, nodes)
     output = _output(view, question, replace(result, subject=proposal.subject), inline=True, extra=proposal.notes)
     output = output.model_copy(update={"wanted_copies": proposal.replicas if proposal.replicas and proposal.replicas > 1 else None})
-    made = [] if proposal.pod is None else [proposal.pod] * min(max(1, proposal.replicas or 1), MOST_PODS)
+    made = () if proposal.pod is None else (proposal.pod,)
     subject = proposal.subject
     own = (subject.kind, subject.namespace, subject.name)
     unnamed = any((ref.kind, ref.namespace, ref.name) == own for ref in (entry.object.ref for entry in documents if not entry.named))
     shown = Subject(kind=output.subject.kind, name=UNNAMED) if unnamed else output.subject
-    quota = quota_rows.quota_rows(proposal.view, made)
+    quota = quota_rows.quota_rows(proposal.view, made, max(1, proposal.replicas or 1))
     return output.model_copy(update={"patch": _patch(output, documents, proposal.claims), "subject": shown, "quota": quota})
 
 

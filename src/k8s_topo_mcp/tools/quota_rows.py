@@ -25,10 +25,10 @@ class QuotaRow(Part):
     removed_by: str
 
 
-def quota_rows(view: ClusterView, pods: Sequence[Pod]) -> tuple[QuotaRow, ...]:
-    """The quotas that refuse some of these pods; pods that exist have passed theirs."""
+def quota_rows(view: ClusterView, pods: Sequence[Pod], copies: int = 1) -> tuple[QuotaRow, ...]:
+    """The quotas that refuse some of these pods, each of which is made `copies` times; pods that exist have passed theirs."""
     found: list[QuotaRow] = []
-    for entry in quotas(view, pods):
+    for entry in quotas(view, pods, copies):
         expected, actual = wording.wanted_and_found(entry.finding)
         found.append(
             QuotaRow(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from k8s_topo_mcp.cel import Comparison
+from k8s_topo_mcp.diagnosis.list_attributes import GATE as LISTS
 from k8s_topo_mcp.diagnosis.pool_counts import slice_counts
 from k8s_topo_mcp.diagnosis.report import (
     Cause,
@@ -196,6 +197,9 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return "a verdict", f"{value('why')} ({value('proven')})"
         case "FILTER_TIMEOUT":
             where = value("nodes")
+            if value("fits") == "nowhere":
+                took = f"on {where} the scheduler's time for it runs out ({found.number('steps'):,} steps)"
+                return "a search that ends within the filter's limit (10 s by default)", f"{took} before it finds that nothing fits"
             took = f"on {where} the scheduler's own search takes at least {value('steps')} steps and likely times out"
             return "a search that ends within the filter's 10 s", f"{took}, although other nodes fit"
         case "SCHEDULER_CRASH":
@@ -213,6 +217,10 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return "all devices", f"device {value('device')} breaks a constraint of the claim"
         case "TOO_MANY_RESULTS":
             return f"{value('asked')} devices in one claim", f"a claim can have {value('limit')}"
+        case "FEATURE_OFF" if value("feature") == LISTS and cause is not None and cause.groups is not None:
+            verb = "agree" if cause.groups.kind == "matchAttribute" else "differ"
+            lists = f"some publish it as a list, which equals nothing while feature {value('feature')} is off in the scheduler"
+            return f"devices that {verb} in {short(cause.groups.attribute)}", lists
         case "FEATURE_OFF" if found.only_refuses:
             return "devices that draw on shared counters", f"the scheduler leaves them out, as feature {value('feature')} is off in it"
         case "FEATURE_OFF":

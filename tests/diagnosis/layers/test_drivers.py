@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_topo_mcp.diagnosis.evidence import Absent, Labelled, PluginPod, PluginSet, PluginUnknown, Unselected
-from tests.diagnosis.clusters import DRIVER, Item, answered, asking, cluster, code, device_class, explained, gpus, node, pod, pool
+from k8s_topo_mcp.diagnosis.evidence import Absent, Labelled, PluginPod, PluginSet, PluginUnknown, Published, Unselected
+from tests.diagnosis.clusters import (
+    DRIVER,
+    Item,
+    answered,
+    asking,
+    cluster,
+    code,
+    device_class,
+    explained,
+    gpus,
+    held,
+    node,
+    pod,
+    pool,
+    request,
+)
 
 from .objects import CRASHING, daemon_set, event, of
 
@@ -48,6 +63,37 @@ def test_a_driver_that_crashes_is_shown_beside_the_missing_devices() -> None:
     states = [entry for entry in report.cause.evidence if isinstance(entry, PluginPod)]
     assert [(entry.node, entry.state, entry.restarts) for entry in states] == [("n1", "CrashLoopBackOff", 31)]
     assert Absent(f"no ResourceSlice of {DRIVER} on any of 2 nodes") in report.cause.evidence
+
+
+@pytest.mark.parametrize(
+    ("selector", "wanted", "expected", "verdict"),
+    [
+        ({"kubernetes.io/hostname": "n1"}, 1, "NO_DEVICES", "blocked"),
+        ({}, 3, "NOT_ENOUGH_DEVICES", "blocked"),
+        ({}, 2, "DEVICES_IN_USE", "blocked by holders"),
+    ],
+)
+def test_a_driver_that_crashes_on_a_node_is_shown_although_it_has_devices_elsewhere(
+    selector: dict[str, str], wanted: int, expected: str, verdict: str
+) -> None:
+    own = plugin(desired=2, ready=1)
+    pods = (of(own, "plugin-a", "n1", ready=False, **CRASHING), of(own, "plugin-b", "n2"))
+    there = (pool(gpus(2), "n2"), held("other", ["gpu-0"], "n2", "q"), pod("q", ("other",), on="n2"))
+    asked = asking(request("r", wanted), nodeSelector=selector)
+    report = explained(cluster(*NODES, device_class(), *there, own, *pods, *asked))
+    assert (code(report), report.verdict) == (expected, verdict)
+    assert report.cause is not None
+    assert [(entry.node, entry.state) for entry in report.cause.evidence if isinstance(entry, PluginPod)] == [("n1", "CrashLoopBackOff")]
+    assert Published(DRIVER, "n1", "n1", None, 0) in report.cause.evidence
+
+
+def test_of_a_driver_with_devices_only_pods_that_are_not_ready_where_it_has_none_are_shown() -> None:
+    own = plugin(desired=2, ready=2)
+    there = (pool(gpus(1), "n1"), of(own, "plugin-a", "n1", ready=False, **CRASHING), of(own, "plugin-b", "n2"))
+    report = explained(cluster(*NODES, device_class(), *there, own, *asking(request("r", 2))))
+    assert code(report) == "NOT_ENOUGH_DEVICES"
+    assert report.cause is not None
+    assert report.cause.evidence == ()
 
 
 def test_a_driver_that_found_nothing_publishes_an_empty_slice() -> None:

@@ -161,7 +161,8 @@ def test_of_several_claims_the_one_with_the_driver_in_question_is_named() -> Non
     nic = held("nic", ["nic-0"], "n1", "p", driver="nic.example.com")
     two = {**bound(), "spec": {**bound()["spec"], "resourceClaims": [{"name": n, "resourceClaimName": n} for n in ("c", "nic")]}}
     text = UNREGISTERED.replace(DRIVER, "nic.example.com")
-    report = explained(cluster(*HERE, allocated(), nic, two, event(two, "FailedPrepareDynamicResources", text)))
+    nics = pool([{"name": "nic-0"}], "n1", driver="nic.example.com")
+    report = explained(cluster(*HERE, nics, allocated(), nic, two, event(two, "FailedPrepareDynamicResources", text)))
     assert report.cause is not None
     assert report.cause.finding.text("claim") == "default/nic"
 
@@ -214,6 +215,51 @@ def test_a_device_that_is_not_published_any_more_is_a_dead_allocation() -> None:
     assert code(report) == "DEVICE_GONE"
     assert report.cause is not None
     assert Published(DRIVER, "n1", "n1", None, 0) in report.cause.evidence
+
+
+GONE = (node("n1"), node("n2"), device_class(), pool(gpus(2), "n2"), allocated(), bound())
+
+
+def test_a_device_that_is_gone_comes_before_what_the_kubelet_says_of_it() -> None:
+    report = explained(cluster(*GONE, event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)))
+    assert code(report) == "DEVICE_GONE"
+    assert report.cause is not None
+    assert isinstance(report.cause.evidence[0], Said)
+    assert [(advice.text, advice.nodes) for advice in report.advice] == [
+        ("delete the pod (and create it again): its claims are allocated anew, and it fits", ("n2",))
+    ]
+
+
+def test_a_driver_that_crashes_on_the_node_takes_its_slices_along_and_brings_them_back() -> None:
+    report = explained(cluster(*GONE, PLUGIN, *PLUGIN_PODS, event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)))
+    assert code(report) == "PREPARE_FAILED"
+    assert report.advice[0].text == "repair kubelet-plugin-a: kubelet retries by itself, the pod may stay"
+
+
+@pytest.mark.parametrize(("of", "expected"), [(1, "DEVICE_GONE"), (2, "PREPARE_FAILED")])
+def test_of_a_pool_only_the_newest_generation_counts_once_all_of_it_is_published(of: int, expected: str) -> None:
+    older, newer = pool(gpus(2), "n1"), pool(gpus(2)[1:], "n1", generation=2, count=of, name="newer")
+    report = explained(
+        cluster(*HERE[:4], older, newer, HERE[5], allocated(), bound(), event(bound(), "FailedPrepareDynamicResources", UNREGISTERED))
+    )
+    assert code(report) == expected
+
+
+def test_a_new_pod_that_needs_what_another_holds_is_said_to_with_whose_end_is_enough() -> None:
+    full = held("other", ["gpu-0", "gpu-1"], "n2", "q")
+    report = explained(cluster(*GONE, full, pod("q", ("other",), on="n2")))
+    (advice,) = report.advice
+    assert advice.text.startswith("releasing claim default/other (pod default/q), and delete the pod")
+    assert advice.nodes == ("n2",)
+    assert report.vain[-1].text == "deleting the pod alone: a new one fits nowhere now"
+
+
+def test_a_claim_that_others_use_is_given_back_only_when_none_of_them_does() -> None:
+    users = [{"resource": "pods", "name": name, "uid": f"uid-{name}"} for name in ("p", "q")]
+    shared = {**allocated(), "status": {**allocated()["status"], "reservedFor": users}}
+    report = explained(cluster(*GONE[:4], shared, bound(), pod("q", ("c",), on="n1")))
+    assert code(report) == "DEVICE_GONE"
+    assert report.advice[0].text.startswith("delete the pod and the 1 more that use claim c")
 
 
 def test_without_any_complaint_a_bound_pod_is_just_starting() -> None:

@@ -7,7 +7,8 @@ mig-manager) says whether a node's partitions are being changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from ...dra.problem import AllocationProblem
 from ...findings import Finding, finding
@@ -15,14 +16,17 @@ from ...objects import DeviceClass, Node, ResourceSlice
 from ...scheduling.node_affinity import matches
 from ...scheduling.placement import Placement
 from ...view import ClusterView
-from ...view.indices import slices_of_driver
+from ...view.indices import pods_of_owner, slices_of_driver
 from .. import counted_devices
 from ..classes import drivers_named
 from ..evidence import Absent, Evidence, Held, Labelled, PluginSet, PluginUnknown
-from ..plugins import daemon_set, device_plugin_of, plugin_of, pod_on, unselected
+from ..plugins import daemon_set, device_plugin_of, plugin_of, pod_on, published_on, unselected
 
 LACKING = frozenset({"NO_DEVICES", "CLASS_NO_MATCH", "POOL_INCOMPLETE"})
 """Causes behind which a driver may stand."""
+
+SCARCE = frozenset({"NOT_ENOUGH_DEVICES", "DEVICES_IN_USE"})
+"""Causes beside which a driver that has devices elsewhere, and whose pod on a node isn't ready, is shown: that node would have some."""
 
 MIG_STATE = "nvidia.com/mig.config.state"
 UNSETTLED = ("failed", "pending", "rebooting")
@@ -33,8 +37,8 @@ _SHOWN = 2
 def look(view: ClusterView, placement: Placement, lacking: Finding) -> Held | None:
     """What is known of the driver behind a cause; a finding of its own where its DaemonSet runs on no node."""
     problem = placement.devices.problem
-    if lacking.code in LACKING and problem is not None:
-        return _drivers(view, lacking, _drivers_asked(view, problem))
+    if lacking.code in LACKING | SCARCE and problem is not None:
+        return _drivers(view, lacking, _drivers_asked(view, problem), [entry.node for entry in placement.opened])
     if not counted_devices.is_counted(lacking):
         return None
     kept_back = counted_devices.seen(view, lacking)
@@ -46,7 +50,9 @@ def look(view: ClusterView, placement: Placement, lacking: Finding) -> Held | No
 
 def behind(view: ClusterView, problem: AllocationProblem, lacking: Finding) -> tuple[Evidence, ...]:
     """What is seen of the drivers that some claims ask for, where a driver may stand behind what they lack; for claims without a pod."""
-    held = _drivers(view, lacking, _drivers_asked(view, problem)) if lacking.code in LACKING else None
+    if lacking.code not in LACKING | SCARCE:
+        return ()
+    held = _drivers(view, lacking, _drivers_asked(view, problem), view.all(Node))
     return () if held is None else held.evidence
 
 
@@ -57,11 +63,15 @@ def _drivers_asked(view: ClusterView, problem: AllocationProblem) -> tuple[str, 
     return tuple(dict.fromkeys(driver for entry in classes if entry is not None for driver in drivers_named(entry)))
 
 
-def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str]) -> Held | None:
+def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str], nodes: Sequence[Node]) -> Held | None:
+    """What is seen of each driver: as a whole where it has no device anywhere, else on those of the nodes where its pod isn't ready."""
     seen: list[Evidence] = []
     for driver in drivers:
         slices = slices_of_driver(view, driver)
         if any(entry.devices for entry in slices):
+            seen += _down_on(view, driver, slices, nodes)
+            continue
+        if lacking.code in SCARCE:
             continue
         plugin = plugin_of(view, driver)
         if isinstance(plugin, PluginUnknown) and not plugin.looked_at:
@@ -74,8 +84,25 @@ def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str]) -> Hel
                 found = finding("DRIVER_RUNS_NOWHERE", plugin.daemon_set, "spec.template.spec", driver=driver)
                 return Held(found, (*seen, *evidence, *_mig(view)), look_at=_describe(plugin))
             seen += evidence
-    seen += _mig(view) if seen else ()
+    seen += _mig(view) if seen and lacking.code not in SCARCE else ()
     return Held(_of_empty_slices(view, lacking), tuple(seen)) if seen else None
+
+
+def _down_on(view: ClusterView, driver: str, slices: Sequence[ResourceSlice], nodes: Sequence[Node]) -> Iterator[Evidence]:
+    """Of a driver whose devices are all on nodes: its pods that aren't ready on some of these nodes, which it publishes nothing of."""
+    plugin = plugin_of(view, driver)
+    if not isinstance(plugin, PluginSet) or not all(entry.node_selection.node_name for entry in slices):
+        return
+    having = {entry.node_selection.node_name for entry in slices if entry.devices}
+    lacking = {node.name for node in nodes} - having
+    on = dict.fromkeys(pod.node_name for pod in pods_of_owner(view, plugin.daemon_set) if pod.node_name in lacking)
+    states = (state for name in on if (state := pod_on(view, plugin, name)).pod is not None and not state.ready)
+    down = tuple(islice(states, _SHOWN))
+    if down:
+        yield plugin
+    for state in down:
+        yield state
+        yield published_on(view, driver, state.node)
 
 
 def _of_empty_slices(view: ClusterView, lacking: Finding) -> Finding:

@@ -18,7 +18,7 @@ from ...view.indices import claims_of, events_of, slices_of_pool
 from ..evidence import Advice, Evidence, Held, PluginSet, age_of, said, stated
 from ..plugins import plugin_of, pod_on, published_on
 from . import compute_domain
-from .new_pod import new_pod_fits
+from .new_pod import new_pod_fits, placed_anew
 
 PREPARE = "FailedPrepareDynamicResources"
 VOLUMES = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
@@ -46,7 +46,7 @@ def look(view: ClusterView, pod: Pod) -> Held | None:
     results = tuple(_results(view, pod))
     for event in _warnings(view, pod):
         if event.reason == PREPARE:
-            return compute_domain.look(view, pod, event) or _unprepared(view, pod, event, results)
+            return compute_domain.look(view, pod, event) or _gone(view, pod, results, event) or _unprepared(view, pod, event, results)
         if event.reason in VOLUMES:
             found = finding("VOLUME_NOT_MOUNTED", _node_ref(view, pod), reason=event.reason, message=event.message)
             return Held(found, (said(view, event),))
@@ -190,6 +190,58 @@ def _full(ref: ObjectRef) -> str:
     return f"{ref.namespace}/{ref.name}"
 
 
+# --- devices that are gone ---------------------------------------------------------------------------------------------------------
+
+
+def _gone(view: ClusterView, pod: Pod, results: tuple[Allocated, ...], event: Event | None = None) -> Held | None:
+    """An allocated device that isn't published any more: nothing gives the pod another one, it has to be made anew.
+
+    Where the driver's own pod is on the node and isn't ready, the slices went with its registration (the kubelet removes them,
+    cm/dra/plugin/dra_plugin_manager.go wipeResourceSlices) and come back with it: then the driver is to blame.
+    """
+    if not view.can_read("ResourceSlice"):
+        return None
+    for claim, result in results:
+        if _published(view, result):
+            continue
+        plugin = plugin_of(view, result.driver)
+        state = pod_on(view, plugin, pod.node_name) if isinstance(plugin, PluginSet) else None
+        if event is not None and state is not None and state.pod is not None and not state.ready:
+            continue
+        found = finding("DEVICE_GONE", claim.ref, "status.allocation", claim=claim.name, device=str(result.id), node=pod.node_name)
+        evidence = (*((said(view, event),) if event is not None else ()), *driver_on(view, result.driver, pod.node_name))
+        return Held(found, evidence, *_anew(view, pod, claim), _look_at(view, pod, plugin))
+    return None
+
+
+def _published(view: ClusterView, result: DeviceResult) -> bool:
+    """Whether a device is in the newest generation of its pool; taken as so where that isn't all there yet."""
+    slices = slices_of_pool(view, result.driver, result.pool)
+    newest = max((entry.generation for entry in slices), default=0)
+    current = [entry for entry in slices if entry.generation == newest]
+    complete = not current or len(current) >= current[0].slice_count
+    return not complete or any(device.name == result.device for entry in current for device in entry.devices)
+
+
+def _anew(view: ClusterView, pod: Pod, claim: ResourceClaim) -> tuple[tuple[Advice, ...], tuple[Advice, ...]]:
+    """That the pod is made anew and where it then fits, and what is in vain."""
+    owner = pod.metadata.controller
+    again = f"its {owner.kind} makes a new one" if owner is not None else "and create it again"
+    waiting = Advice("waiting: nothing gives a bound pod other devices")
+    others = len(claim.reserved_for) - 1
+    if others > 0 and claim.metadata.controller is None:
+        users = f"delete the pod and the {others} more that use claim {claim.name}"
+        return (Advice(f"{users}: unused, it is given back, and allocated anew to new pods"),), (waiting,)
+    place = placed_anew(view, pod)
+    if place.fits:
+        return (Advice(f"delete the pod ({again}): its claims are allocated anew, and it fits", place.fits),), (waiting,)
+    if not place.certain:
+        return (Advice(f"delete the pod ({again}): its claims are allocated anew"),), (waiting,)
+    ends = tuple(Advice(f"{text}, and delete the pod ({again}): it then fits", nodes) for text, nodes in place.after)
+    first = ends or (Advice(f"delete the pod ({again}), once there is room for it: its claims are allocated anew"),)
+    return first, (waiting, Advice("deleting the pod alone: a new one fits nowhere now"))
+
+
 # --- nothing said -----------------------------------------------------------------------------------------------------------------
 
 
@@ -207,12 +259,4 @@ def _silent(view: ClusterView, pod: Pod, results: tuple[Allocated, ...]) -> Held
     domain = compute_domain.look(view, pod)
     if domain is not None:
         return domain
-    for claim, result in results:
-        slices = slices_of_pool(view, result.driver, result.pool)
-        if not any(device.name == result.device for entry in slices for device in entry.devices) and view.can_read("ResourceSlice"):
-            found = finding("DEVICE_GONE", claim.ref, "status.allocation", claim=claim.name, device=str(result.id), node=pod.node_name)
-            again = Advice("delete the pod: the dead allocation goes with its generated claim, and the new pod gets another device")
-            return Held(
-                found, driver_on(view, result.driver, pod.node_name), (again,), (Advice("waiting: the device isn't published any more"),)
-            )
-    return None
+    return _gone(view, pod, results)

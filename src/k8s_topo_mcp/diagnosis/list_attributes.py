@@ -1,0 +1,57 @@
+"""Attributes that are lists, where the scheduler's constraints compare no lists: to them a list is equal to nothing.
+
+The API server keeps such attributes with its own gate DRAListTypeAttributes on; what kube-scheduler compares follows its own. Source:
+`lookupAttribute` and the constraints of structured/internal/*; the 1.36 scheduler hands the gate to selectors alone
+(pkg/scheduler/framework/plugins/dynamicresources/dynamicresources.go of v1.36.3, AllocatorFeatures).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..dra.allocation import allocate
+from ..dra.constraints import LISTS
+from ..dra.funnel import Screened
+from ..dra.outcome import Allocated
+from ..dra.problem import NOTHING_HELD, AllocationProblem
+from ..dra.variants import variant
+from ..findings import Finding, finding
+from ..objects import ObjectRef
+from .ground import Ground
+
+GATE = "DRAListTypeAttributes"
+_SWITCH = "ListTypeAttributes"
+
+
+def lists_not_compared(ground: Ground, devices: Iterable[Screened], attribute: str, about: ObjectRef, field: str) -> Finding | None:
+    """That a constraint fails only for the lists that the scheduler doesn't compare: with them the claims would fit somewhere, at least
+    once nothing is held. None where that isn't so."""
+    problem = ground.problem
+    derived = any(own.name == attribute for each in ground.funnels for entry in each for own in entry.request.derived_attributes)
+    if _SWITCH in problem.features or not (derived or any(_is_list(entry, attribute) for entry in devices)):
+        return None
+    comparing = with_lists(problem)
+    tries = (comparing, replace(comparing, in_use=NOTHING_HELD))
+    nodes = next((fits for each in tries if (fits := _fitting(ground, each))), ())
+    if not nodes:
+        return None
+    if problem.cel_lists:  # the gate is on, and this release's allocator isn't told of it
+        effect = f"its scheduler tells selectors alone of {GATE}; to a constraint a list of values is equal to nothing"
+        return finding("RELEASE_MISSES", about, field, nodes=nodes[:4], defects=(), effect=effect)
+    return replace(finding("FEATURE_OFF", about, field, feature=GATE), only_refuses=True)
+
+
+def with_lists(problem: AllocationProblem) -> AllocationProblem:
+    """The problem as a scheduler that compares lists has it."""
+    features = problem.features | {_SWITCH}
+    return replace(problem, features=features, variant=variant(problem.minor, features), cel_lists=True)
+
+
+def _fitting(ground: Ground, problem: AllocationProblem) -> tuple[str, ...]:
+    return tuple(node.name for node in ground.kinds if isinstance(allocate(problem, node), Allocated))
+
+
+def _is_list(entry: Screened, attribute: str) -> bool:
+    found = entry.device.attribute(attribute, entry.pool.driver)
+    return found is not None and found.kind in LISTS
