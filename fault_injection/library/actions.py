@@ -18,6 +18,7 @@ from .changes import BadChange
 from .injection import Injection
 from .known import KNOWN
 from .recordings import Recording
+from .remedies import every
 from .session import Session
 from .shelf import Entry, UnknownFault, entries, entry
 from .strict import BadFile
@@ -97,7 +98,7 @@ def clean(options: argparse.Namespace) -> int:
 
 
 def verify_all(options: argparse.Namespace) -> int:
-    wanted = Wanted(options.seed, _innocents(options), options.trials, options.ask)
+    wanted = Wanted(options.seed, _innocents(options), options.trials, options.ask, every if options.remedies else None)
     return _verify(_chosen(options), wanted, options.jobs)
 
 
@@ -130,7 +131,8 @@ def _verify(chosen: list[Entry], wanted: Wanted, jobs: int) -> int:
     began = time.monotonic()
     results = verify(chosen, wanted, jobs, _tell_result)
     failed = sorted(told.name for told in results if told.failures)
-    sys.stdout.write(f"{len(results)} faults, {len(failed)} failed, {time.monotonic() - began:.0f} s\n")
+    remedies = f", {sum(told.remedies for told in results)} remedies tried" if wanted.remedies is not None else ""
+    sys.stdout.write(f"{len(results)} faults, {len(failed)} failed{remedies}, {time.monotonic() - began:.0f} s\n")
     return 1 if failed else 0
 
 

@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         added.add_argument("--innocents", type=_at_least(-1), default=2, metavar="N", help=own)
         if name == "verify":
             added.add_argument("--trials", action="store_true", help="carry out what the golden files say of changes, too")
+            added.add_argument("--remedies", action="store_true", help="carry out every remedy that our answer offers, too")
             added.add_argument("--ask", action="store_true", help="fail where explain_pending's answer isn't the golden one, too")
         else:
             added.add_argument("--into", type=Path, metavar="DIR", help="write DIR/FAULT.json.gz in place of the repository's own")

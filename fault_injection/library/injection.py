@@ -210,8 +210,10 @@ class Injection:
     def _state_of(self, role: str) -> str:
         """What there is instead."""
         of = self.named().get(role)
-        if not isinstance(of, Named):
-            return f"no role {role}"
+        return self.state_of(of) if isinstance(of, Named) else f"no role {role}"
+
+    def state_of(self, of: Named) -> str:
+        """What an object says of itself, and the events about it."""
         item = self._find(of)
         if item is None:
             return f"{of.ref} isn't there"

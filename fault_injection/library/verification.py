@@ -21,10 +21,12 @@ from .injection import Injection
 from .intent import lost
 from .known import KNOWN
 from .recordings import Recording
-from .roles import Named, roles_in
+from .remedies import Choice, try_remedies
+from .roles import Named
 from .session import NotClean, Session
 from .shelf import Entry
 from .signs import Sign
+from .started import asked_of
 
 BACKOFF = 10.0
 """Seconds that a refused pod waits at most for its next attempt (kube-scheduler's podMaxBackoffSeconds)."""
@@ -37,23 +39,25 @@ The pod could be made again in place of waiting, but then what is shown would be
 
 @dataclass(slots=True)
 class Told:
-    """What came of one fault. `notes`: what is wrong with the answer to a known failure."""
+    """What came of one fault. `notes`: what is wrong with the answer to a known failure; `remedies`: how many were tried."""
 
     name: str
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
+    remedies: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What to do with each fault, at a seed (by default its own). `keep` gets its recording, `ask` compares our answer with the
-    golden one: another answer fails, unless the fault is a known failure."""
+    golden one: another answer fails, unless the fault is a known failure. `remedies`: which of those that the answer offers are tried."""
 
     seed: int | None = None
     innocents: int | None = 2
     trials: bool = False
     ask: bool = False
+    remedies: Choice | None = None
     keep: Callable[[Entry, Recording], None] | None = None
 
 
@@ -92,7 +96,7 @@ def _share(plane: Plane, share: Sequence[Entry], wanted: Wanted) -> Iterator[Tol
     while left:
         told = Told(left[0].name)
         try:
-            with Session(plane) as session:
+            with Session(plane, retries_soon=wanted.remedies is not None) as session:
                 while left:
                     entry = left.pop(0)
                     told = Told(entry.name)
@@ -122,6 +126,11 @@ def _one(session: Session, entry: Entry, wanted: Wanted, told: Told) -> None:
             for trial, helps in [*((trial, True) for trial in entry.golden.fixes), *((trial, False) for trial in entry.golden.not_fixes)]:
                 with session.injected(entry, seed, wanted.innocents) as injection:
                     told.failures += _trial(entry, injection, trial, helps)
+        if wanted.remedies is not None:
+            for tried in try_remedies(session, entry, seed, wanted.innocents, wanted.remedies):
+                told.remedies += 1
+                if tried.failure:
+                    told.failures.append(f"remedy {tried.change!r}: {tried.failure}")
     except NotClean as error:
         told.failures += _chain(error)
         raise
@@ -147,7 +156,7 @@ def _chain(error: BaseException) -> list[str]:
 def _trial(entry: Entry, injection: Injection, trial: Trial, helps: bool) -> list[str]:
     """What is wrong with what the golden file says of a change."""
     at_place(injection.place, trial.change, injection.roles())
-    signs = trial.then or (Sign(of=_asked(entry), bound=True, seconds=HELPS),)
+    signs = trial.then or (Sign(of=asked_of(entry), bound=True, seconds=HELPS),)
     starts = helps or bool(trial.loses)
     limit = time.monotonic() + (HELPS if starts else DOESNT)
     while not (shown := all(injection.shows(sign) for sign in signs)) and time.monotonic() < limit:
@@ -163,16 +172,10 @@ def _trial(entry: Entry, injection: Injection, trial: Trial, helps: bool) -> lis
 def _intent(entry: Entry, injection: Injection, trial: Trial) -> list[str]:
     intent = entry.golden.intent
     roles = injection.roles()
-    of = roles.get(_asked(entry))
+    of = roles.get(asked_of(entry))
     if intent is None or not isinstance(of, Named) or of.kind != "Pod":
         return []
     items = objects(injection.place.client)
     pod = next((item for item in items if item["kind"] == "Pod" and item["metadata"]["name"] == of.name), None)
     missing = [f"{of.ref} is gone"] if pod is None else lost(intent, items, pod, roles)
     return [f"{trial.say!r} gives up what was meant: {'; '.join(missing)}"] if missing else []
-
-
-def _asked(entry: Entry) -> str:
-    """The role that the user asks about."""
-    (found,) = {role for template in entry.golden.ask.values() for role in roles_in(template)}
-    return found

@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
                     sys.stderr.write(f"replay: {churn.made} changes made\n")
             if server.writes:
                 sys.stderr.write(f"replay: {len(server.writes)} writes refused\n")
-    except (SnapshotError, UnknownFault) as error:
+    except (SnapshotError, UnknownFault, ValueError) as error:
         return _fail(str(error))
     except OSError as error:
         return _fail(f"port {options.port}: {error.strerror}; --port 0 takes a free one")

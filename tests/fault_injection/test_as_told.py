@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fault_injection.lab.as_told import NotUnderstood, Told, changed, remedies_of
+from fault_injection.lab.told import NotUnderstood, Told, changed, remedies_of
 from fault_injection.scenes import Scene, request, same
 from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.tools.explain_pending import Input, answer

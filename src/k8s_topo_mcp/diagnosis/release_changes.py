@@ -66,7 +66,9 @@ def _release(holder: Holder, claims: tuple[ResourceClaim, ...], text: str) -> Ch
     dead = alone and not holder.alive
     how = f"delete ResourceClaim {holder.about.namespace}/{holder.about.name}: no pod uses it" if dead else ENDED
     if alone and holder.others and not holder.living:
-        how = f"status.reservedFor still has {holder.others[0]}: who put it there has to take it out, then the claim is freed"
+        # The claim controller frees a claim when it takes out the last entry itself, not when it finds none (its syncClaim).
+        name = f"{holder.about.namespace}/{holder.about.name}"
+        how = f"status.reservedFor still has {holder.others[0]}: who put it there has to take it out; then delete ResourceClaim {name}"
     about = holder.about if alone else None
     return Change(
         text,
