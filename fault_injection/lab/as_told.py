@@ -129,15 +129,17 @@ def _cordon(client: Client, node: Object) -> None:
 
 
 def _one_more_like(client: Client, name: str) -> Undo:
-    """A node with the same labels and slices under another name."""
+    """A node with the same labels and slices under another name, as one that is new: open, and without the taints of single devices."""
     other = f"{name.split('.')[0]}-x"
     node = client.get("v1", "Node", name)
     twin = _bare(node) | {"status": {key: node["status"][key] for key in ("capacity", "allocatable", "conditions", "nodeInfo")}}
+    twin["spec"].pop("unschedulable", None)
     twin["metadata"] |= {"name": other, "labels": {**node["metadata"]["labels"], "kubernetes.io/hostname": other}}
     made = []
     for piece in client.list("resource.k8s.io/v1", "ResourceSlice"):
         if piece["spec"].get("nodeName") == name:
             spec = {**piece["spec"], "nodeName": other, "pool": {**piece["spec"]["pool"], "name": other}}
+            spec |= {"devices": well(spec["devices"])} if spec.get("devices") else {}
             made.append({**_bare(piece), "metadata": {"name": f"{piece['metadata']['name']}-x"}, "spec": spec})
     # Slices first: an attempt between the two would see a node without devices.
     made = [client.create(item) for item in (*made, twin)]
@@ -147,6 +149,13 @@ def _one_more_like(client: Client, name: str) -> Undo:
             client.delete(item)
 
     return undo
+
+
+def well(devices: Sequence[Object]) -> list[Object]:
+    """Devices without those taints that aren't on all of them."""
+    everywhere = [taint for taint in devices[0].get("taints") or () if all(taint in (device.get("taints") or ()) for device in devices)]
+    bare_ones = [{key: value for key, value in device.items() if key != "taints"} for device in devices]
+    return [{**device, "taints": everywhere} for device in bare_ones] if everywhere else bare_ones
 
 
 def _end(lab: Lab, pod: Object) -> Undo:

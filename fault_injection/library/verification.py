@@ -39,13 +39,15 @@ The pod could be made again in place of waiting, but then what is shown would be
 
 @dataclass(slots=True)
 class Told:
-    """What came of one fault. `notes`: what is wrong with the answer to a known failure; `remedies`: how many were tried."""
+    """What came of one fault. `notes`: what is wrong with the answer to a known failure; `remedies`: how many were
+    tried; `left_out`: why others weren't."""
 
     name: str
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     remedies: int = 0
+    left_out: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,24 +96,21 @@ def _share(plane: Plane, share: Sequence[Entry], wanted: Wanted) -> Iterator[Tol
     """A control plane for all of them, and another one after a fault that left something behind."""
     left = list(share)
     while left:
-        told = Told(left[0].name)
         try:
             with Session(plane, retries_soon=wanted.remedies is not None) as session:
-                while left:
-                    entry = left.pop(0)
-                    told = Told(entry.name)
-                    _one(session, entry, wanted, told)
+                clean = True
+                while left and clean:
+                    told, clean = _one(session, left.pop(0), wanted)
                     yield told
-        except NotClean:
-            yield told
         except (LabError, ApiError) as error:
             for entry in left:
                 yield Told(entry.name, failures=[f"no control plane: {error}"])
             return
 
 
-def _one(session: Session, entry: Entry, wanted: Wanted, told: Told) -> None:
-    """What came of it goes into `told`. Raises NotClean, told as well."""
+def _one(session: Session, entry: Entry, wanted: Wanted) -> tuple[Told, bool]:
+    """What came of it, and whether the cluster is clean again."""
+    told, clean = Told(entry.name), True
     seed = entry.seed if wanted.seed is None else wanted.seed
     began = time.monotonic()
     try:
@@ -128,18 +127,20 @@ def _one(session: Session, entry: Entry, wanted: Wanted, told: Told) -> None:
                     told.failures += _trial(entry, injection, trial, helps)
         if wanted.remedies is not None:
             for tried in try_remedies(session, entry, seed, wanted.innocents, wanted.remedies):
-                told.remedies += 1
+                told.remedies += not tried.left_out
+                if tried.left_out:
+                    told.left_out.append(f"remedy {tried.change!r}: {tried.left_out}")
                 if tried.failure:
                     told.failures.append(f"remedy {tried.change!r}: {tried.failure}")
     except NotClean as error:
         told.failures += _chain(error)
-        raise
+        clean = False
     except (LabError, ApiError, BadChange) as error:
         told.failures.append(str(error))
     except Exception as error:  # a scene is code: what it raises is the failure of this fault alone
         told.failures.append(f"{type(error).__name__}: {error}")
-    finally:
-        told.seconds = time.monotonic() - began
+    told.seconds = time.monotonic() - began
+    return told, clean
 
 
 def _chain(error: BaseException) -> list[str]:

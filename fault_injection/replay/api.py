@@ -157,7 +157,8 @@ class Api:
             entry = target.kept.entries.get(f"{target.namespace}/{target.name}")
         if entry is None:
             raise Refused(status.not_found(target.resource, target.name))
-        return Answer(200, [log(self.logs, entry.value(target.resource), request.query, now)], "text/plain")
+        found = log(self.logs, entry.value(target.resource), request.query, now)
+        return Answer(204, [], "text/plain") if found is None else Answer(200, [found], "text/plain")
 
     def _watch(self, request: Request, target: Target, form: Form, now: float, watch_list: bool) -> Watch:
         watch = Watch(self.store, target.kept, target.namespace, request, form.kind, now, watch_list)

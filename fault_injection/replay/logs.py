@@ -46,14 +46,14 @@ def read(source: object) -> Logs:
     return found
 
 
-def log(logs: Logs, pod: Object, query: Mapping[str, str], now: float) -> bytes:
-    """What a container of a pod has written. `query`: container, previous, timestamps, tailLines, limitBytes, sinceSeconds, sinceTime;
-    with `follow` it ends where the recording does. Raises Refused."""
+def log(logs: Logs, pod: Object, query: Mapping[str, str], now: float) -> bytes | None:
+    """What a container of a pod has written; None of a pod without a node. `query`: container, previous, timestamps, tailLines, limitBytes,
+    sinceSeconds, sinceTime; with `follow` it ends where the recording does. Raises Refused."""
     name = pod["metadata"]["name"]
     numbers = _numbers(name, query)
     container = _container(pod, query.get("container", ""))
     if not (pod.get("spec") or {}).get("nodeName"):
-        return b""
+        return None
     previous = _yes(query.get("previous"))
     own = logs.get(f"{pod['metadata'].get('namespace', '')}/{name}", {}).get(container, {})
     lines = own.get("previous" if previous else "current")

@@ -100,7 +100,7 @@ def test_no_pod_no_log(client: httpx.Client) -> None:
 
 def test_a_pod_without_a_node_has_written_nothing(client: httpx.Client) -> None:
     found = get(client, "q0", namespace="b")
-    assert (found.status_code, found.text) == (200, "")
+    assert (found.status_code, found.text) == (204, "")
 
 
 def test_numbers_have_bounds(client: httpx.Client) -> None:
