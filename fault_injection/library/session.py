@@ -90,7 +90,7 @@ class Session:
         roles = injection.roles()
         content = self._take(injection)
         told = {"release": self.lab.release, "seed": variant.seed, "innocents": variant.innocents, "variant": variant.words()}
-        return Recording(content, roles, told)
+        return Recording(content, roles, told, injection.logs())
 
     def look(self, injection: Injection) -> list[Object]:
         """The cluster's objects as they are now, in the form of a recording."""

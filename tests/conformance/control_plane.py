@@ -1,4 +1,4 @@
-"""Answers beside a real control plane of 1.37: what the scheduler says of each pod, what each remedy does, of random pods and of faults, and
+"""Answers beside a real control plane of 1.37: what the scheduler says of each pod, what remedies do, for random pods and for faults, and
 with how many new nodes all of some pods are bound."""
 
 from __future__ import annotations
