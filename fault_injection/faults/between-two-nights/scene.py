@@ -1,5 +1,5 @@
-"""A CronJob that runs once in a year, on a cluster with free devices. Somebody made a Job of it by hand, suspended, and deleted it again: of
-that one its controller has said that it saw it, so it looks."""
+"""A CronJob that runs once in a year, on a cluster with free devices. Somebody made a Job of it by hand, suspended, and deleted it again:
+its controller has said that it saw that one, so it looks."""
 
 from __future__ import annotations
 
