@@ -22,6 +22,7 @@ from fault_injection.library.injection import Injection
 from fault_injection.library.intent import lost
 from fault_injection.library.roles import Named, Roles
 from fault_injection.library.session import Session
+from fault_injection.library.started import started
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
@@ -93,22 +94,22 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
     """`fix` as it was carried out here, with the names of this copy."""
     of = _subject(case, roles)
     limit = time.monotonic() + HELPS
-    while not (started := _started(injection, of)) and time.monotonic() < limit:
+    while not (bound := started(injection, of)) and time.monotonic() < limit:
         time.sleep(0.1)
     time.sleep(STAYS)
     after = objects(injection.place.client)
     present = {key(item["kind"], *reversed(_name(item))) for item in before}
     ended = {pod for step in fix if step.delete and step.object is not None and (pod := find(step.object, present)) is not None}
     # The end of one holder of several is a fix where the pod then starts; where it doesn't, a pod was ended for nothing.
-    harmed = losses(before, after, case.guilty | (ended - case.traps if case.held and started else set()) | case.own)
+    harmed = losses(before, after, case.guilty | (ended - case.traps if case.held and bound else set()) | case.own)
     if harmed:
         return Fix.HARMS, "; ".join(harmed)[:300]
-    if started is None:
+    if bound is None:
         if case.golden.scaleup:
             return Fix.NOT_RUN, "it may help by an autoscaler, and none runs in the lab"
         return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
     intent = case.golden.intent
-    missing = lost(intent, after, started, roles) if intent is not None and started["kind"] == "Pod" else []
+    missing = lost(intent, after, bound, roles) if intent is not None and bound["kind"] == "Pod" else []
     return (Fix.GIVES_UP, "; ".join(missing)[:300]) if missing else (Fix.WORKS, "")
 
 
@@ -117,18 +118,6 @@ def _subject(case: Case, roles: Roles) -> Named:
     of = roles[name]
     assert isinstance(of, Named)
     return of
-
-
-def _started(injection: Injection, of: Named) -> Object | None:
-    """The pod (of a workload: one of its pods) once it is bound; None until then."""
-    pods = injection.place.client.list("v1", "Pod", of.namespace)
-    if of.kind == "Pod":
-        found = [pod for pod in pods if pod["metadata"]["name"] == of.name]
-    else:
-        found = [pod for pod in pods if any(own["name"].startswith(of.name) for own in pod["metadata"].get("ownerReferences") or ())]
-        if not found or any(not pod["spec"].get("nodeName") for pod in found):
-            return None
-    return next((pod for pod in found if pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp")), None)
 
 
 def losses(before: Sequence[Object], after: Sequence[Object], may_change: Set[tuple[str, str, str]]) -> list[str]:

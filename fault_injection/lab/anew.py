@@ -40,6 +40,18 @@ def remake(client: Client, wait: Wait, old: Object, new: Object | None = None) -
     return client.create({**bare(old), "spec": bare(new if new is not None else old)["spec"]})
 
 
+def pods_anew(client: Client, wait: Wait, template: str, namespace: str | None) -> None:
+    """Pods that wait with claims from a template: those that nobody owns are made again, the others' owners make new ones. Raises LabError,
+    ApiError."""
+    for pod in client.list("v1", "Pod", namespace):
+        uses = any(entry.get("resourceClaimTemplateName") == template for entry in pod["spec"].get("resourceClaims") or ())
+        if uses and not pod["spec"].get("nodeName"):
+            if pod["metadata"].get("ownerReferences"):
+                remove(client, wait, pod)
+            else:
+                remake(client, wait, pod)
+
+
 def is_gone(client: Client, item: Object) -> bool:
     """Whether there is no such object, or another of its name."""
     metadata = item["metadata"]

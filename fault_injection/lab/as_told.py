@@ -5,21 +5,14 @@ Each gives what undoes it, so that the next remedy starts from the same cluster.
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import yaml
-
-from k8s_topo_mcp.diagnosis.fields import steps
-from k8s_topo_mcp.tools.explain_pending import Output
-
-from .anew import GONE, bare, is_gone, remake, remove
+from . import in_place
+from .anew import GONE, bare, is_gone, pods_anew, remake, remove
 from .client import Client, Object
-from .errors import LabError
 from .lab import Lab
+from .told import NotUnderstood, Told, changed
 
 CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
 TEMPLATE = ("resource.k8s.io/v1", "ResourceClaimTemplate")
@@ -27,57 +20,11 @@ TEMPLATE = ("resource.k8s.io/v1", "ResourceClaimTemplate")
 Undo = Callable[[], None]
 
 
-class NotUnderstood(LabError):
-    """The answer doesn't say enough to carry the remedy out without guessing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One remedy of an answer, with what the answer leaves out because it said it just before."""
-
-    change: str
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""
-    field: str = ""
-    before: str = ""
-    after: str = ""
-    apply: str = ""
-    nodes: int = 0
-    examples: tuple[str, ...] = ()
-    objects: tuple[str, ...] = ()
-
-
-def remedies_of(answer: Output) -> list[Told]:
-    """The remedies of an answer: object and field are the blocker's where none is named, the way to apply is the one before's."""
-    found: list[Told] = []
-    apply = ""
-    blocker = answer.blocker
-    for entry in answer.remedies:
-        apply = entry.apply or apply
-        kind, _, full_name = (entry.object or (blocker.object if blocker is not None else None) or "").partition(" ")
-        namespace, _, name = full_name.rpartition("/")
-        found.append(
-            Told(
-                entry.change,
-                kind,
-                namespace,
-                name,
-                entry.field or (blocker.field if blocker is not None else None) or "",
-                entry.from_ or "",
-                entry.to or "",
-                apply,
-                entry.nodes or 0,
-                entry.examples,
-                entry.objects,
-            )
-        )
-    return found
-
-
 def carry_out(lab: Lab, pod: Object, told: Told, holders: Sequence[str]) -> tuple[Object, Undo]:
     """Apply a remedy; the pod that should then bind, and what undoes the change. `holders`: the claims that the answer names as such."""
     client = lab.client
+    if not told.checked:
+        return pod, in_place.advised(client, told)
     if told.field == "status.allocation":
         named = [entry.removeprefix("ResourceClaim ") for entry in told.objects]
         if not named and told.change.startswith("releasing all"):
@@ -85,7 +32,7 @@ def carry_out(lab: Lab, pod: Object, told: Told, holders: Sequence[str]) -> tupl
         count = re.match(r"releasing (?:all|the) (\d+) ", told.change)
         if count is not None and int(count[1]) != len(named):
             raise NotUnderstood(f"{told.change!r}, but {len(named)} are named")
-        return pod, _all([_release(lab, *claim.split("/")) for claim in named or [f"{told.namespace}/{told.name}"]])
+        return pod, _all([_release(lab, told, *claim.split("/")) for claim in named or [f"{told.namespace}/{told.name}"]])
     match told.kind:
         case "ResourceClaim":
             return _change_claim(lab, pod, told)
@@ -95,6 +42,10 @@ def carry_out(lab: Lab, pod: Object, told: Told, holders: Sequence[str]) -> tupl
             return pod, lambda: _cordon(client, node)
         case "Node" if "add nodes" in told.apply:
             return pod, _one_more_like(client, told.name)
+        case "Node" if told.field.startswith("status.allocatable."):
+            return pod, in_place.allocatable(client, told)
+        case "DeviceClass" | "PodGroup" | "ResourceSlice":
+            return pod, in_place.edit(client, told)
         case "Pod" if told.name != pod["metadata"]["name"]:
             return pod, _end(lab, client.get("v1", "Pod", told.name, told.namespace))
         case "Pod" if told.field:
@@ -128,72 +79,31 @@ def _change_claim(lab: Lab, pod: Object, told: Told) -> tuple[Object, Undo]:
         return pod, lambda: None
     old = client.get(*TEMPLATE, template[1], namespace)
     _with_spec(lab, old, {**old["spec"], "spec": changed(old["spec"]["spec"], "spec.", told)})
-    again = _bare(pod)
-    gone(lab, pod)
-    return client.create(again), lambda: None
-
-
-def changed(spec: Object, prefix: str, told: Told) -> Object:
-    """A spec with what is told changed: text in place of text as it is, else what YAML makes of it. A value in braces is merged into what
-    stands at the field, what is given for a list is added to it, without a value the field goes."""
-    spec = copy.deepcopy(spec)
-    if "[*]" in told.field:
-        raise NotUnderstood(f"{told.change!r} changes {told.field!r}")
-    *way, last = steps(told.field.removeprefix(prefix))
-    holder: Any = spec
-    for step in way:
-        holder = _in(holder, step, told)
-    if not told.after:
-        try:
-            del holder[last]
-        except (KeyError, IndexError):
-            raise NotUnderstood(f"{told.change!r} takes away {told.field!r}, which isn't there") from None
-        return spec
-    present: Any = holder[last] if isinstance(last, int) else holder.get(last)
-    value = told.after if isinstance(present, str) else yaml.safe_load(told.after)
-    if last == "tolerations":
-        holder[last] = [*(present or ()), *(value if isinstance(value, list) else [value])]
-    elif isinstance(value, dict):
-        holder[last] = _merged(present if isinstance(present, dict) else {}, value)
-    else:
-        holder[last] = value
-    return spec
-
-
-def _in(holder: Any, step: str | int, told: Told) -> Any:
-    """One step further: a key, a place in a list, or the entry `name=X` of a list."""
-    if isinstance(step, int):
-        return holder[step]
-    if isinstance(holder, list):
-        key, _, value = step.partition("=")
-        found = [entry for entry in holder if entry.get(key) == value]
-        if len(found) != 1:
-            raise NotUnderstood(f"{told.change!r}: {step!r} isn't once in {told.field!r}")
-        return found[0]
-    return holder.setdefault(step, {})
-
-
-def _merged(old: Object, new: Object) -> Object:
-    found = dict(old)
-    for key, value in new.items():
-        found[key] = _merged(found[key], value) if isinstance(value, dict) and isinstance(found.get(key), dict) else value
-    return found
+    pods_anew(client, lab.wait, template[1], namespace)
+    return client.find("v1", "Pod", pod["metadata"]["name"], namespace) or pod, lambda: None
 
 
 def _with_spec(lab: Lab, old: Object, spec: Object) -> None:
     remake(lab.client, lab.wait, old, {**old, "spec": spec})
 
 
-def _release(lab: Lab, namespace: str, name: str) -> Undo:
-    """End the pods that hold a claim, or delete it if none does; the undo starts them again as they were."""
+def _release(lab: Lab, told: Told, namespace: str, name: str) -> Undo:
+    """End the pods that hold a claim, and delete it if that is told or none does; the undo starts them again as they were. What has
+    reserved it and is no pod takes its entry out: nobody else can."""
     client = lab.client
     one = client.get(*CLAIM, name, namespace)
+    reserved = (one.get("status") or {}).get("reservedFor") or ()
+    others = [entry for entry in reserved if entry["resource"] != "pods"]
     holders = [
-        client.get("v1", "Pod", entry["name"], one["metadata"]["namespace"]) for entry in (one.get("status") or {}).get("reservedFor") or ()
+        holder
+        for entry in reserved
+        if entry not in others and (holder := client.find("v1", "Pod", entry["name"], one["metadata"]["namespace"])) is not None
     ]
     for holder in holders:
         gone(lab, holder)
-    if not holders:
+    if others:
+        client.status(one, {"reservedFor": [entry for entry in reserved if entry not in others] or None})
+    if "delete ResourceClaim" in told.apply or not (holders or others):
         client.delete(one)
     kept = [_bare(one), *({**_bare(holder), "spec": {**holder["spec"]}} for holder in holders)]
 
@@ -219,15 +129,17 @@ def _cordon(client: Client, node: Object) -> None:
 
 
 def _one_more_like(client: Client, name: str) -> Undo:
-    """A node with the same labels and slices under another name."""
+    """A node with the same labels and slices under another name, as one that is new: open, and without the taints of single devices."""
     other = f"{name.split('.')[0]}-x"
     node = client.get("v1", "Node", name)
     twin = _bare(node) | {"status": {key: node["status"][key] for key in ("capacity", "allocatable", "conditions", "nodeInfo")}}
+    twin["spec"].pop("unschedulable", None)
     twin["metadata"] |= {"name": other, "labels": {**node["metadata"]["labels"], "kubernetes.io/hostname": other}}
     made = []
     for piece in client.list("resource.k8s.io/v1", "ResourceSlice"):
         if piece["spec"].get("nodeName") == name:
             spec = {**piece["spec"], "nodeName": other, "pool": {**piece["spec"]["pool"], "name": other}}
+            spec |= {"devices": well(spec["devices"])} if spec.get("devices") else {}
             made.append({**_bare(piece), "metadata": {"name": f"{piece['metadata']['name']}-x"}, "spec": spec})
     # Slices first: an attempt between the two would see a node without devices.
     made = [client.create(item) for item in (*made, twin)]
@@ -237,6 +149,13 @@ def _one_more_like(client: Client, name: str) -> Undo:
             client.delete(item)
 
     return undo
+
+
+def well(devices: Sequence[Object]) -> list[Object]:
+    """Devices without those taints that aren't on all of them."""
+    everywhere = [taint for taint in devices[0].get("taints") or () if all(taint in (device.get("taints") or ()) for device in devices)]
+    bare_ones = [{key: value for key, value in device.items() if key != "taints"} for device in devices]
+    return [{**device, "taints": everywhere} for device in bare_ones] if everywhere else bare_ones
 
 
 def _end(lab: Lab, pod: Object) -> Undo:

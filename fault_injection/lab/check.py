@@ -34,6 +34,7 @@ from .client import Object
 from .errors import ApiError, LabError
 from .lab import Lab
 from .random_cases import at_random
+from .told import NotUnderstood, remedies_of
 
 SILENT = 3.0
 """Seconds after which a pod counts as one of which the scheduler says nothing."""
@@ -192,7 +193,7 @@ class Run:
     def _remedies(self, case: Case, told: Output, pod: Object) -> list[str]:
         """Carry out each remedy: the first on the pod itself, the others on copies."""
         done: list[str] = []
-        for number, first in enumerate(as_told.remedies_of(told)):
+        for number, first in enumerate(remedies_of(told)):
             try:
                 if number == 0:
                     done.append(self._remedy(told, first.change, pod))
@@ -200,16 +201,16 @@ class Run:
                     with self._pod(case, gated=False) as copy:
                         self._outcome(copy, SILENT if case.silent else PATIENT)
                         done.append(self._remedy(self._explain(copy), first.change, copy))
-            except as_told.NotUnderstood as error:
+            except NotUnderstood as error:
                 self.result.not_carried_out.append(f"{case.title}: {error}")
             except (LabError, ApiError) as error:
                 self._disagree(case, f"remedy {first.change!r}: {error}", pod)
         return done
 
     def _remedy(self, answered: Output, change: str, pod: Object) -> str:
-        told = next((entry for entry in as_told.remedies_of(answered) if entry.change == change), None)
+        told = next((entry for entry in remedies_of(answered) if entry.change == change), None)
         if told is None:
-            raise as_told.NotUnderstood(f"{change!r} isn't offered for a second pod like the first")
+            raise NotUnderstood(f"{change!r} isn't offered for a second pod like the first")
         began = time.monotonic()
         subject, undo = as_told.carry_out(self.lab, pod, told, [holder.claim for holder in answered.holders if holder.claim is not None])
         self.result.remedies += 1

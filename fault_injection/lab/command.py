@@ -27,6 +27,8 @@ import time  # noqa: TID251 - waits for processes
 from pathlib import Path
 from typing import Any
 
+from fault_injection.refusal import refuse
+
 from . import build, folder, recording
 from .client import Client
 from .errors import ApiError, LabError
@@ -44,8 +46,7 @@ def main(arguments: list[str]) -> int:
     try:
         return options.run(options)
     except (LabError, ApiError) as error:
-        sys.stderr.write(f"lab: {error}\n")
-        return 1
+        return refuse("lab", str(error))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -84,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     nodes = command("check-scaleup", _check_scaleup, "compare how many new nodes it takes with the real scheduler")
     nodes.add_argument("--cases", type=int, default=200, metavar="N", help="random cases, made from --seed")
     nodes.add_argument("--seed", type=int, default=1)
-    nodes.add_argument("--ties", type=int, default=20, metavar="N", help="then such with a tie until there are so many; 20 to judge them")
+    nodes.add_argument(
+        "--ties", type=int, default=20, metavar="N", help="then such with a tie until there are so many; 0: don't judge them"
+    )
     return parser
 
 

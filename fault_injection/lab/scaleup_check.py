@@ -99,12 +99,12 @@ def new_lab() -> Lab:
 
 
 def check(lab: Lab, cases: int, seed: int, ties: int = 0) -> int:
-    """The whole comparison; the exit code says whether all agreed."""
+    """The whole comparison; the exit code says whether all agreed, and whether as many `ties` as were wanted could be judged."""
     result = compare(lab, cases, seed, ties)
     for text in result.disagreements:
         sys.stdout.write(f"DISAGREES  {text}\n")
     sys.stdout.write(f"Kubernetes {lab.release}, seed {seed}: {result.summary}\n")
-    return 1 if result.disagreements else 0
+    return 1 if result.disagreements or (ties and not result.judged) else 0
 
 
 def compare(lab: Lab, cases: int, seed: int, ties: int = 0) -> Result:
@@ -113,14 +113,14 @@ def compare(lab: Lab, cases: int, seed: int, ties: int = 0) -> Result:
     run = _Run(lab)
     result = run.result
     try:
-        for number in range(cases):
-            run.one(at_random(number, draw.getrandbits(32)))
-        for number in range(cases, cases + MOST_DRAWN):
-            if result.lucky >= ties:
+        for number in range(cases + MOST_DRAWN):
+            if (number >= cases and result.lucky >= ties) or run.lost:
                 break
             case = at_random(number, draw.getrandbits(32))
-            if has_tie(case):
-                run.one(case)
+            began = time.monotonic()
+            counts = node_counts(case.view, case.waiting, case.template, MOST)
+            if number < cases or has_tie(counts):
+                run.one(case, counts, time.monotonic() - began)
     finally:
         run.close()
     if result.too_many_missed:
@@ -128,9 +128,8 @@ def compare(lab: Lab, cases: int, seed: int, ties: int = 0) -> Result:
     return result
 
 
-def has_tie(case: Case) -> bool:
+def has_tie(counts: NodeCounts) -> bool:
     """Whether the scheduler chooses at random on the way to a number of nodes that is enough."""
-    counts = node_counts(case.view, case.waiting, case.template, MOST)
     return counts.scheduler is not None and counts.tie
 
 
@@ -140,6 +139,8 @@ class _Run:
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
         self.result = Result()
+        self.lost = False
+        """Whether the control plane doesn't answer any more: no further case can tell anything."""
         self._rounds = 0
         self._writers = ThreadPoolExecutor(WRITERS)
         for item in CLASSES:
@@ -148,12 +149,11 @@ class _Run:
     def close(self) -> None:
         self._writers.shutdown()
 
-    def one(self, case: Case) -> None:
+    def one(self, case: Case, counts: NodeCounts, thought: float) -> None:
+        """Compare one case. `counts` is what we say of it, and took `thought` seconds."""
         result = self.result
         result.cases += 1
         began = time.monotonic()
-        counts = node_counts(case.view, case.waiting, case.template, MOST)
-        thought = time.monotonic() - began
         result.apart[_apart(counts)] += 1
         try:
             fewer = min(MOST, 2) if counts.least is None else counts.least - 1
@@ -163,7 +163,15 @@ class _Run:
                 self._enough(case, counts.scheduler, counts)
         except (LabError, ApiError, httpx.TransportError) as error:
             result.disagreements.append(f"{case.title}: the lab failed: {error}")
-        say(f"{result.cases} {case.title}: {_apart(counts)}, {thought:.2f} s, then {time.monotonic() - began - thought:.2f} s")
+            self.lost = not self._answers()
+        say(f"{result.cases} {case.title}: {_apart(counts)}, {thought:.2f} s, then {time.monotonic() - began:.2f} s")
+
+    def _answers(self) -> bool:
+        try:
+            self.lab.client.text("/readyz")
+        except (LabError, ApiError, httpx.TransportError):
+            return False
+        return True
 
     def _below(self, case: Case, count: int, counts: NodeCounts) -> None:
         bound = self._schedule(case, count, complete=False)

@@ -11,6 +11,7 @@ import time  # noqa: TID251 - how long it takes is told
 import httpx
 
 from fault_injection.lab.errors import ApiError, LabError
+from fault_injection.refusal import refuse
 from k8s_topo_mcp.tools.explain_pending import text
 
 from . import asked, catalogue, foreign, recordings
@@ -18,6 +19,7 @@ from .changes import BadChange
 from .injection import Injection
 from .known import KNOWN
 from .recordings import Recording
+from .remedies import every
 from .session import Session
 from .shelf import Entry, UnknownFault, entries, entry
 from .strict import BadFile
@@ -29,16 +31,11 @@ def run(command: str, options: argparse.Namespace) -> int:
     try:
         return COMMANDS[options.run](options)
     except (LabError, ApiError, UnknownFault, BadFile, BadChange, OSError) as error:
-        return _refuse(command, str(error))
+        return refuse(command, str(error))
     except httpx.HTTPError as error:
-        return _refuse(command, f"{_address(error)} doesn't answer ({error}); is the cluster up, and is it the right context?")
+        return refuse(command, f"{_address(error)} doesn't answer ({error}); is the cluster up, and is it the right context?")
     except KeyboardInterrupt:
-        return _refuse(command, "interrupted") + 129
-
-
-def _refuse(command: str, why: str) -> int:
-    sys.stderr.write(f"{command}: {why}\n")
-    return 1
+        return refuse(command, "interrupted") + 129
 
 
 def _address(error: httpx.HTTPError) -> str:
@@ -97,7 +94,7 @@ def clean(options: argparse.Namespace) -> int:
 
 
 def verify_all(options: argparse.Namespace) -> int:
-    wanted = Wanted(options.seed, _innocents(options), options.trials, options.ask)
+    wanted = Wanted(options.seed, _innocents(options), options.trials, options.ask, every if options.remedies else None)
     return _verify(_chosen(options), wanted, options.jobs)
 
 
@@ -130,12 +127,14 @@ def _verify(chosen: list[Entry], wanted: Wanted, jobs: int) -> int:
     began = time.monotonic()
     results = verify(chosen, wanted, jobs, _tell_result)
     failed = sorted(told.name for told in results if told.failures)
-    sys.stdout.write(f"{len(results)} faults, {len(failed)} failed, {time.monotonic() - began:.0f} s\n")
+    tried, left_out = sum(told.remedies for told in results), sum(len(told.left_out) for told in results)
+    remedies = f", {tried} remedies tried, {left_out} left out" if wanted.remedies is not None else ""
+    sys.stdout.write(f"{len(results)} faults, {len(failed)} failed{remedies}, {time.monotonic() - began:.0f} s\n")
     return 1 if failed else 0
 
 
 def _tell_result(told: Told) -> None:
-    lines = [*told.failures, *(f"known failure: {note}" for note in told.notes)]
+    lines = [*told.failures, *(f"known failure: {note}" for note in told.notes), *(f"left out: {text}" for text in told.left_out)]
     state = "FAILED" if told.failures else "landed"
     sys.stdout.write(f"{state}  {told.name}  {told.seconds:.1f} s{''.join(f'{chr(10)}    {line}' for line in lines)}\n")
     sys.stdout.flush()
@@ -149,11 +148,14 @@ def _tell(injection: Injection) -> None:
 
 
 def _chosen(options: argparse.Namespace) -> list[Entry]:
-    if options.all:
-        return entries()
-    if not options.faults:
+    if not (options.all or options.faults):
         raise LabError("name faults, or --all; `list` prints them")
-    return [entry(name) for name in options.faults]
+    every = entries() if options.all else [entry(name) for name in options.faults]
+    release: str | None = getattr(options, "release", None)
+    if release is None:
+        return every
+    # Of all those that are so in that release; one that is named must be.
+    return [Entry(found.folder, release) for found in every if not options.all or release in found.fault.minors]
 
 
 def _innocents(options: argparse.Namespace) -> int | None:

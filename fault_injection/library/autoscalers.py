@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,11 +52,15 @@ def cluster_autoscaler(world: World, groups: Sequence[Group], *flags: str, provi
 def two_groups(world: World) -> tuple[str, str]:
     """The names of two node groups: one of two nodes, whose accelerators a pod each has taken, and one of a plain node."""
     group, plain = world.scene.names.word(), world.scene.names.word()
-    nodes = world.nodes(2, labels={NODE_GROUP: group})
-    world.scene.plain_nodes(1, labels={NODE_GROUP: plain})
-    for node in nodes:
-        world.role(holder=world.scene.running(node, world.devices(node), world.gpu.driver))
+    world.role(holder=_taken(world, 2, {NODE_GROUP: group}, {NODE_GROUP: plain}))
     return group, plain
+
+
+def _taken(world: World, number: int, labels: Mapping[str, str], plain: Mapping[str, str] | None = None) -> Object:
+    """Nodes whose accelerators a pod each has taken, and a plain one. Gives the last of the pods."""
+    nodes = world.nodes(number, labels=labels)
+    world.scene.plain_nodes(1, labels=plain)
+    return [world.scene.running(node, world.devices(node), world.gpu.driver) for node in nodes][-1]
 
 
 def karpenter(world: World, *flags: str) -> Object:
@@ -75,10 +79,8 @@ def karpenter(world: World, *flags: str) -> Object:
 def full_node_pool(world: World, number: int = 1) -> tuple[str, list[Object], Object]:
     """Nodes of a NodePool, whose accelerators a pod each has taken, and a plain one. Gives the pool's name, its requirements, and a pod."""
     name = world.scene.names.word()
-    nodes = world.nodes(number, labels={NODE_POOL: name})
-    world.scene.plain_nodes(1)
-    holders = [world.scene.running(node, world.devices(node), world.gpu.driver) for node in nodes]
-    return name, [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [world.gpu.shape]}], holders[-1]
+    holder = _taken(world, number, {NODE_POOL: name})
+    return name, [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [world.gpu.shape]}], holder
 
 
 def node_pool(world: World, name: str, requirements: Sequence[Object] = (), **spec: Any) -> Object:

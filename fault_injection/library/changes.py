@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from fault_injection.lab.anew import remake, remove
+from fault_injection.lab.anew import pods_anew, remake, remove
 from k8s_topo_mcp.diagnosis.fields import steps
 
 from .golden import Change
@@ -203,7 +203,7 @@ def put(place: Place, item: Object, made: Object) -> None:
     if of.kind in ANEW and made["spec"] != item["spec"]:
         remake(place.client, place.wait, item, made)
         if of.kind == "ResourceClaimTemplate":
-            _pods_anew(place, of)
+            pods_anew(place.client, place.wait, of.name, of.namespace)
         return
     if made.get("status") != item.get("status"):
         place.client.status(item, made.get("status") or {})
@@ -211,14 +211,3 @@ def put(place: Place, item: Object, made: Object) -> None:
         latest = place.client.get(of.api_version, of.kind, of.name, of.namespace or "default")
         made["metadata"]["resourceVersion"] = latest["metadata"]["resourceVersion"]
         place.client.replace(made)
-
-
-def _pods_anew(place: Place, template: Named) -> None:
-    """Pods that wait with claims from a template: those that nobody owns are made again, the others' owners make new ones."""
-    for pod in place.client.list("v1", "Pod", template.namespace):
-        uses = any(entry.get("resourceClaimTemplateName") == template.name for entry in pod["spec"].get("resourceClaims") or ())
-        if uses and not pod["spec"].get("nodeName"):
-            if pod["metadata"].get("ownerReferences"):
-                remove(place.client, place.wait, pod)
-            else:
-                remake(place.client, place.wait, pod)

@@ -55,11 +55,13 @@ def _parser() -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=what)
         _choice(added)
         added.add_argument("--seed", type=int, help="by default each fault's own")
+        added.add_argument("--release", metavar="1.X", help="by default each fault's own; its lab must be built")
         added.add_argument("--jobs", type=_at_least(1), default=1, metavar="N", help="control planes side by side")
         own = "innocent nodes; -1 for each seed's own number"
         added.add_argument("--innocents", type=_at_least(-1), default=2, metavar="N", help=own)
         if name == "verify":
             added.add_argument("--trials", action="store_true", help="carry out what the golden files say of changes, too")
+            added.add_argument("--remedies", action="store_true", help="carry out every remedy that our answer offers, too")
             added.add_argument("--ask", action="store_true", help="fail where explain_pending's answer isn't the golden one, too")
         else:
             added.add_argument("--into", type=Path, metavar="DIR", help="write DIR/FAULT.json.gz in place of the repository's own")

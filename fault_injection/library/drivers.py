@@ -15,14 +15,8 @@ NAMES = {"gpu.nvidia.com": "nvidia-dra-driver-gpu-kubelet-plugin", "gpu.amd.com"
 
 def daemon(world: World, selects: Mapping[str, str], nodes: Sequence[Object]) -> Object:
     """The kubelet plugin of this seed's driver, on nodes with these labels; the scene waits until it runs on all of `nodes`."""
-    name = NAMES.get(world.gpu.driver, f"{world.gpu.driver.replace('.', '-')}-kubelet-plugin")
-    label = {"app.kubernetes.io/name": name}
-    spec = {
-        "containers": [{"name": "plugin", "image": "registry.example/driver:1"}],
-        "nodeSelector": dict(selects),
-        "tolerations": [{"operator": "Exists"}],
-        "volumes": [{"name": "plugins", "hostPath": {"path": f"/var/lib/kubelet/plugins/{world.gpu.driver}"}}],
-    }
+    name, label = _name(world)
+    spec = {**_spec(world), "nodeSelector": dict(selects)}
     made = world.scene.add(
         "apps/v1",
         "DaemonSet",
@@ -34,3 +28,26 @@ def daemon(world: World, selects: Mapping[str, str], nodes: Sequence[Object]) ->
     if nodes:
         world.until(Sign(of="daemon", field="status.numberReady", value=len(nodes)))
     return made
+
+
+def plugin(world: World, node: Object) -> Object:
+    """The kubelet plugin's pod on one node, by itself. No stand-in starts its container: what it does the scene says."""
+    name, label = _name(world)
+    spec = {**_spec(world), "nodeName": node["metadata"]["name"]}
+    made = world.scene.add("v1", "Pod", f"{name}-{world.scene.names.suffix()}", labels=label, spec=spec)
+    made["status"] = {"phase": "Pending"}
+    world.hold(made)
+    return made
+
+
+def _name(world: World) -> tuple[str, dict[str, str]]:
+    name = NAMES.get(world.gpu.driver, f"{world.gpu.driver.replace('.', '-')}-kubelet-plugin")
+    return name, {"app.kubernetes.io/name": name}
+
+
+def _spec(world: World) -> Object:
+    return {
+        "containers": [{"name": "plugin", "image": "registry.example/driver:1"}],
+        "tolerations": [{"operator": "Exists"}],
+        "volumes": [{"name": "plugins", "hostPath": {"path": f"/var/lib/kubelet/plugins/{world.gpu.driver}"}}],
+    }

@@ -67,6 +67,16 @@ class Injection:
             found[name] = of if item is None else Named.of(item)
         return found
 
+    def logs(self) -> dict[str, dict[str, dict[str, list[str]]]]:
+        """What containers have written, by pod, container, and whether it is the present or the previous one's (`replay.logs`)."""
+        found: dict[str, dict[str, dict[str, list[str]]]] = {}
+        for log in self.world.logs:
+            pod = self._named(log.pod, self.named()) if isinstance(log.pod, str) else Named.of(log.pod)
+            own = found.setdefault(str(pod), {}).setdefault(log.container, {})
+            lines = [f"{_ago(age, micro=True)[:-1]}000Z {text}" for age, text in log.lines]
+            own["previous" if log.previous else "current"] = lines
+        return found
+
     def named(self) -> dict[str, Named | Value]:
         """The roles as names, also of what controllers made."""
         return {**self.world.named(), **self.found}
@@ -80,7 +90,7 @@ class Injection:
             case Wait():
                 self._see(step.sign, LabError)
             case Patch():
-                self.place.client.patch(step.item, self.world.scene.with_real_uids(step.change), step.subresource)
+                self.place.client.patch(step.item, _timed(self.world.scene.with_real_uids(step.change)), step.subresource)
             case Delete():
                 self.place.client.delete(step.item, grace=0 if step.item["kind"] == "Pod" else None)
             case Component():
@@ -210,8 +220,10 @@ class Injection:
     def _state_of(self, role: str) -> str:
         """What there is instead."""
         of = self.named().get(role)
-        if not isinstance(of, Named):
-            return f"no role {role}"
+        return self.state_of(of) if isinstance(of, Named) else f"no role {role}"
+
+    def state_of(self, of: Named) -> str:
+        """What an object says of itself, and the events about it."""
         item = self._find(of)
         if item is None:
             return f"{of.ref} isn't there"

@@ -8,7 +8,8 @@ from typing import Any
 
 from k8s_topo_mcp.cel import CompileError, Environment, compile_selector
 from k8s_topo_mcp.dra.selectors import values_of
-from k8s_topo_mcp.objects import Device, Quantity, ResourceSlice
+from k8s_topo_mcp.objects import Device, Pod, Quantity, ResourceSlice
+from k8s_topo_mcp.scheduling.node_info import effective_requests
 from k8s_topo_mcp.sources.snapshot import load_text
 
 from .golden import Devices, Intent
@@ -42,9 +43,10 @@ def lost(intent: Intent, items: Sequence[Object], pod: Object, roles: Roles) -> 
 
 
 def _requested(pod: Object, resource: str) -> Quantity:
-    """What the containers ask for together."""
-    amounts = [((entry.get("resources") or {}).get("requests") or {}).get(resource, "0") for entry in pod["spec"]["containers"]]
-    return sum((Quantity.parse(amount) for amount in amounts), Quantity.of(0))
+    """What the pod asks for in all: what its containers need side by side or one after the other, and its overhead."""
+    view = load_text(json.dumps(pod))
+    found = view.get(Pod, pod["metadata"]["name"], pod["metadata"].get("namespace") or "")
+    return Quantity.of(0) if found is None else effective_requests(found).get(resource, Quantity.of(0))
 
 
 def _untouched(role: str, items: Sequence[Object], roles: Roles) -> list[str]:

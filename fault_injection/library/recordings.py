@@ -1,6 +1,7 @@
 """Recordings: the cluster as it was when the symptom was there, gzipped in the form of our own snapshots, and beside it what its roles are.
 
-`FAULT/recorded/RELEASE.json.gz` is what an agent or a test reads; `RELEASE.roles.json` is for whoever checks the answer.
+`FAULT/recorded/RELEASE.json.gz` is what an agent or a test reads; `RELEASE.roles.json` is for whoever checks the answer. What containers
+have written, if the scene says so, is in `RELEASE.logs.json`: the replay server gives it to who asks for a pod's log.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ import gzip
 import io
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fault_injection.lab.client import Client
 from fault_injection.lab.errors import LabError
 from fault_injection.lab.recording import record
+from fault_injection.replay.logs import Logs, beside
+from fault_injection.replay.logs import read as read_logs
 
 from .roles import Named, Value, dump, load
 from .shelf import Entry
@@ -31,11 +34,13 @@ LARGE = 400_000
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One recording: the snapshot's objects (a v1 List), the roles, and what was recorded."""
+    """One recording: the snapshot's objects (a v1 List), the roles, what was recorded, and logs of containers as the replay server reads
+    them."""
 
     content: Object
     roles: dict[str, Named | Value]
     told: dict[str, Any]
+    logs: Logs = field(default_factory=dict[str, Any])
 
     @property
     def items(self) -> list[Object]:
@@ -82,6 +87,11 @@ def write(entry: Entry, release: str, recording: Recording, into: Path | None = 
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(packed)
     _roles_beside(target).write_text(json.dumps({**recording.told, "roles": dump(recording.roles)}, indent=1) + "\n")
+    logs = beside(str(target))
+    if logs is not None and recording.logs:
+        logs.write_text(json.dumps(recording.logs, indent=1, sort_keys=True) + "\n")
+    elif logs is not None:
+        logs.unlink(missing_ok=True)
     return target
 
 
@@ -102,7 +112,7 @@ def read(entry: Entry, release: str) -> Recording:
             raise BadFile(f"{path}: there is no such file; {again}")
     try:
         told = json.loads(roles.read_text())
-        return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told)
+        return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told, read_logs(str(source)))
     except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error) as error:
         raise BadFile(f"the recording {source} or {roles.name} beside it isn't whole ({error}); {again}") from None
 

@@ -36,6 +36,8 @@ CLEAN = 60.0
 """Seconds in which everything of a fault must be gone, its namespace last."""
 QUIET = 0.3
 """Seconds from the symptom to the recording: events are written behind the condition."""
+SOON: Object = {"podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 1}
+"""Of the scheduler's configuration: how long a refused pod waits for its next attempt."""
 KEPT = frozenset({"Namespace", "PriorityClass", "ConfigMap"})
 """Kinds of which the control plane has objects of its own; of these only what is new is deleted."""
 
@@ -45,12 +47,13 @@ class NotClean(LabError):
 
 
 class Session:
-    """A lab for faults of one `Plane`."""
+    """A lab for faults of one `Plane`. `retries_soon`: a refused pod comes up again within a second or two, not ten."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: Plane, *, retries_soon: bool = False) -> None:
         everywhere, single = parse_gates(plane.gates)
         self.plane = plane
-        self.lab = Lab(plane.release, gates=everywhere, component_gates=single, apis=SERVED)
+        config = SOON if retries_soon else None
+        self.lab = Lab(plane.release, gates=everywhere, component_gates=single, apis=SERVED, scheduler_config=config)
         self._own: set[str] = set()
         self._metrics = ""
         """The scheduler's, from the start: they tell its gates, and a scene or a variant may stop it before it is recorded."""
@@ -85,9 +88,17 @@ class Session:
         self.finish(injection)
         variant = injection.world.variant
         roles = injection.roles()
-        content = take(self.lab.client, self._metrics, variant.api_version)
+        content = self._take(injection)
         told = {"release": self.lab.release, "seed": variant.seed, "innocents": variant.innocents, "variant": variant.words()}
-        return Recording(content, roles, told)
+        return Recording(content, roles, told, injection.logs())
+
+    def look(self, injection: Injection) -> list[Object]:
+        """The cluster's objects as they are now, in the form of a recording."""
+        items: list[Object] = self._take(injection)["items"]
+        return items
+
+    def _take(self, injection: Injection) -> Object:
+        return take(self.lab.client, self._metrics, injection.world.variant.api_version)
 
     # --- cleaning -----------------------------------------------------------------------------------------------------------------
 

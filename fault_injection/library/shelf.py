@@ -26,9 +26,10 @@ class UnknownFault(Exception):
 
 @dataclass(frozen=True)
 class Entry:
-    """One folder of the shelf."""
+    """One folder of the shelf. `release`: the one in which it is injected, in place of its own."""
 
     folder: Path
+    release: str | None = None
 
     @property
     def name(self) -> str:
@@ -36,7 +37,13 @@ class Entry:
 
     @cached_property
     def fault(self) -> Fault:
-        return read(self.folder / "fault.yaml", Fault)
+        """Raises UnknownFault for a release in which it doesn't behave so."""
+        found = read(self.folder / "fault.yaml", Fault)
+        if self.release in (None, found.plane.release):
+            return found
+        if self.release not in found.minors:
+            raise UnknownFault(f"{self.name} doesn't behave so in {self.release}: fault.yaml says {found.releases}")
+        return found.model_copy(update={"plane": found.plane.model_copy(update={"release": self.release})})
 
     @cached_property
     def golden(self) -> Golden:

@@ -78,6 +78,17 @@ class Found:
     bound: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What a container has written, each line so many seconds ago. No step: nobody writes it into the cluster. `pod`: an object or a
+    role."""
+
+    pod: Object | str
+    container: str
+    lines: tuple[tuple[float, str], ...]
+    previous: bool
+
+
 Step = Found | Create | Wait | Patch | Delete | Component | Hold | Said
 
 

@@ -21,10 +21,12 @@ from .injection import Injection
 from .intent import lost
 from .known import KNOWN
 from .recordings import Recording
-from .roles import Named, roles_in
+from .remedies import Choice, try_remedies
+from .roles import Named
 from .session import NotClean, Session
 from .shelf import Entry
 from .signs import Sign
+from .started import asked_of
 
 BACKOFF = 10.0
 """Seconds that a refused pod waits at most for its next attempt (kube-scheduler's podMaxBackoffSeconds)."""
@@ -37,23 +39,27 @@ The pod could be made again in place of waiting, but then what is shown would be
 
 @dataclass(slots=True)
 class Told:
-    """What came of one fault. `notes`: what is wrong with the answer to a known failure."""
+    """What came of one fault. `notes`: what is wrong with the answer to a known failure; `remedies`: how many were
+    tried; `left_out`: why others weren't."""
 
     name: str
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
+    remedies: int = 0
+    left_out: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What to do with each fault, at a seed (by default its own). `keep` gets its recording, `ask` compares our answer with the
-    golden one: another answer fails, unless the fault is a known failure."""
+    golden one: another answer fails, unless the fault is a known failure. `remedies`: which of those that the answer offers are tried."""
 
     seed: int | None = None
     innocents: int | None = 2
     trials: bool = False
     ask: bool = False
+    remedies: Choice | None = None
     keep: Callable[[Entry, Recording], None] | None = None
 
 
@@ -90,24 +96,21 @@ def _share(plane: Plane, share: Sequence[Entry], wanted: Wanted) -> Iterator[Tol
     """A control plane for all of them, and another one after a fault that left something behind."""
     left = list(share)
     while left:
-        told = Told(left[0].name)
         try:
-            with Session(plane) as session:
-                while left:
-                    entry = left.pop(0)
-                    told = Told(entry.name)
-                    _one(session, entry, wanted, told)
+            with Session(plane, retries_soon=wanted.remedies is not None) as session:
+                clean = True
+                while left and clean:
+                    told, clean = _one(session, left.pop(0), wanted)
                     yield told
-        except NotClean:
-            yield told
         except (LabError, ApiError) as error:
             for entry in left:
                 yield Told(entry.name, failures=[f"no control plane: {error}"])
             return
 
 
-def _one(session: Session, entry: Entry, wanted: Wanted, told: Told) -> None:
-    """What came of it goes into `told`. Raises NotClean, told as well."""
+def _one(session: Session, entry: Entry, wanted: Wanted) -> tuple[Told, bool]:
+    """What came of it, and whether the cluster is clean again."""
+    told, clean = Told(entry.name), True
     seed = entry.seed if wanted.seed is None else wanted.seed
     began = time.monotonic()
     try:
@@ -122,15 +125,22 @@ def _one(session: Session, entry: Entry, wanted: Wanted, told: Told) -> None:
             for trial, helps in [*((trial, True) for trial in entry.golden.fixes), *((trial, False) for trial in entry.golden.not_fixes)]:
                 with session.injected(entry, seed, wanted.innocents) as injection:
                     told.failures += _trial(entry, injection, trial, helps)
+        if wanted.remedies is not None:
+            for tried in try_remedies(session, entry, seed, wanted.innocents, wanted.remedies):
+                told.remedies += not tried.left_out
+                if tried.left_out:
+                    told.left_out.append(f"remedy {tried.change!r}: {tried.left_out}")
+                if tried.failure:
+                    told.failures.append(f"remedy {tried.change!r}: {tried.failure}")
     except NotClean as error:
         told.failures += _chain(error)
-        raise
+        clean = False
     except (LabError, ApiError, BadChange) as error:
         told.failures.append(str(error))
     except Exception as error:  # a scene is code: what it raises is the failure of this fault alone
         told.failures.append(f"{type(error).__name__}: {error}")
-    finally:
-        told.seconds = time.monotonic() - began
+    told.seconds = time.monotonic() - began
+    return told, clean
 
 
 def _chain(error: BaseException) -> list[str]:
@@ -147,7 +157,7 @@ def _chain(error: BaseException) -> list[str]:
 def _trial(entry: Entry, injection: Injection, trial: Trial, helps: bool) -> list[str]:
     """What is wrong with what the golden file says of a change."""
     at_place(injection.place, trial.change, injection.roles())
-    signs = trial.then or (Sign(of=_asked(entry), bound=True, seconds=HELPS),)
+    signs = trial.then or (Sign(of=asked_of(entry), bound=True, seconds=HELPS),)
     starts = helps or bool(trial.loses)
     limit = time.monotonic() + (HELPS if starts else DOESNT)
     while not (shown := all(injection.shows(sign) for sign in signs)) and time.monotonic() < limit:
@@ -163,16 +173,10 @@ def _trial(entry: Entry, injection: Injection, trial: Trial, helps: bool) -> lis
 def _intent(entry: Entry, injection: Injection, trial: Trial) -> list[str]:
     intent = entry.golden.intent
     roles = injection.roles()
-    of = roles.get(_asked(entry))
+    of = roles.get(asked_of(entry))
     if intent is None or not isinstance(of, Named) or of.kind != "Pod":
         return []
     items = objects(injection.place.client)
     pod = next((item for item in items if item["kind"] == "Pod" and item["metadata"]["name"] == of.name), None)
     missing = [f"{of.ref} is gone"] if pod is None else lost(intent, items, pod, roles)
     return [f"{trial.say!r} gives up what was meant: {'; '.join(missing)}"] if missing else []
-
-
-def _asked(entry: Entry) -> str:
-    """The role that the user asks about."""
-    (found,) = {role for template in entry.golden.ask.values() for role in roles_in(template)}
-    return found

@@ -23,7 +23,7 @@ from .declared import Fault
 from .herd import Herd
 from .roles import Named, Value
 from .signs import Sign
-from .steps import Component, Create, Delete, Found, Hold, Patch, Said, Step, Wait
+from .steps import Component, Create, Delete, Found, Hold, Log, Patch, Said, Step, Wait
 from .variants import Accelerator, Variant
 
 Object = dict[str, Any]
@@ -38,6 +38,7 @@ class World:
         self.scene = Scene(zlib.crc32(f"{name} {variant.seed}".encode()), release=fault.plane.release)
         self.draw = random.Random(f"scene {name} {variant.seed}")
         self.steps: list[Step] = []
+        self.logs: list[Log] = []
         self._roles: dict[str, Any] = {}
         self._said: set[str] = set()
         self._working: Callable[[], Object] | None = None
@@ -112,6 +113,11 @@ class World:
     def said(self, about: Object, reason: str, message: str, source: str, **more: Any) -> None:
         """An event in the stead of a component that isn't in the lab."""
         self._step(Said(about, reason, message, source, **more))
+
+    def log(self, pod: Object | str, *lines: tuple[float, str], container: str = "main", previous: bool = False) -> None:
+        """What a container of a pod (an object, or a role) has written: lines, each so many seconds ago. For the recording; its source
+        stands in fault.yaml."""
+        self.logs.append(Log(pod, container, lines, previous))
 
     # --- the end ----------------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from . import discovery, status
 from .access import USER, Access
 from .faults import Faults
 from .lists import Refused, answer, page, whole
+from .logs import Logs, log
 from .request import Answer, Form, Request
 from .resources import Resource
 from .store import Kept, Store
@@ -46,12 +47,13 @@ class Target:
 class Api:
     """The API server without its sockets."""
 
-    def __init__(self, store: Store, faults: Faults, access: Access, version: Mapping[str, Any], gates: str) -> None:
+    def __init__(self, store: Store, faults: Faults, access: Access, version: Mapping[str, Any], gates: str, logs: Logs) -> None:
         self.store = store
         self.faults = faults
         self.access = access
         self.version = version
         self.gates = gates
+        self.logs = logs
         self.writes: list[Request] = []
         self.requests: list[Request] = []
         self.keep_requests = 10_000
@@ -113,6 +115,8 @@ class Api:
 
     def _objects(self, request: Request, target: Target) -> Answer | Watch:
         kept, now = target.kept, time.time()
+        if target.subresource == "log" and (kept.resource.group, kept.resource.plural) == ("", "pods"):
+            return self._log(request, target, now)
         if target.subresource not in ("", "status"):
             raise Refused(status.not_served())
         form = Form.negotiate(request.headers.get("accept", ""), OFFERS_ONE if target.name or target.watch else OFFERS_LIST)
@@ -145,6 +149,16 @@ class Api:
             metadata = {"resourceVersion": str(entry.revision)}
             return Answer.json(table(kept, [entry], metadata, request.query.get("includeObject", "Metadata"), now))
         return Answer.json(metadata_of(entry)) if form.kind else Answer(200, [whole(kept, entry), b"\n"])
+
+    def _log(self, request: Request, target: Target, now: float) -> Answer:
+        if (trouble := self.faults.strike("etcd", target.resource.name)) is not None:
+            raise Refused(status.etcd(ETCD.get(trouble, trouble)))
+        with self.store.lock:
+            entry = target.kept.entries.get(f"{target.namespace}/{target.name}")
+        if entry is None:
+            raise Refused(status.not_found(target.resource, target.name))
+        found = log(self.logs, entry.value(target.resource), request.query, now)
+        return Answer(204, [], "text/plain") if found is None else Answer(200, [found], "text/plain")
 
     def _watch(self, request: Request, target: Target, form: Form, now: float, watch_list: bool) -> Watch:
         watch = Watch(self.store, target.kept, target.namespace, request, form.kind, now, watch_list)

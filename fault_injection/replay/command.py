@@ -13,6 +13,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from fault_injection.refusal import refuse
 from k8s_topo_mcp.sources.snapshot import SnapshotError
 
 from .churn import Churn
@@ -25,7 +26,7 @@ def main(arguments: list[str]) -> int:
     try:
         faults = Faults(*options.fault)
     except UnknownFault as error:
-        return _fail(str(error))
+        return refuse("replay", str(error))
     token = options.token_file.read_text().strip() if options.token_file else options.token
     try:
         with (
@@ -53,16 +54,11 @@ def main(arguments: list[str]) -> int:
                     sys.stderr.write(f"replay: {churn.made} changes made\n")
             if server.writes:
                 sys.stderr.write(f"replay: {len(server.writes)} writes refused\n")
-    except (SnapshotError, UnknownFault) as error:
-        return _fail(str(error))
+    except (SnapshotError, UnknownFault, ValueError) as error:
+        return refuse("replay", str(error))
     except OSError as error:
-        return _fail(f"port {options.port}: {error.strerror}; --port 0 takes a free one")
+        return refuse("replay", f"port {options.port}: {error.strerror}; --port 0 takes a free one")
     return 0
-
-
-def _fail(problem: str) -> int:
-    sys.stderr.write(f"replay: {problem}\n")
-    return 1
 
 
 def _parser() -> argparse.ArgumentParser:

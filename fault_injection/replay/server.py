@@ -21,6 +21,8 @@ from .access import Access
 from .api import Api
 from .connection import Connection
 from .faults import Faults
+from .logs import Logs
+from .logs import read as read_logs
 from .reading import Recording, Source, read
 from .request import Request
 from .resources import served_by
@@ -47,11 +49,12 @@ class Server:
         bookmark_every: float,
         clients: Authority | None = None,
         demanded: bool = False,
+        logs: Logs | None = None,
     ) -> None:
         self.store: Store = recording.store
         self.faults = faults
         self.access = access
-        self.api = Api(self.store, faults, access, version_of(recording), metrics_of(recording))
+        self.api = Api(self.store, faults, access, version_of(recording), metrics_of(recording), logs or {})
         self._certificate = certificate
         self._clients = clients
         self._demanded = demanded
@@ -292,6 +295,7 @@ def serve(
     demanded: bool = False,
     history: int = 10_000,
     bookmark_every: float = 60.0,
+    logs: Logs | None = None,
 ) -> Generator[Server, None, None]:
     """Serve a snapshot until the end of the block.
 
@@ -318,10 +322,12 @@ def serve(
         How many changes of a resource are remembered; what is older is 410.
     bookmark_every
         Seconds between the bookmarks of a watch.
+    logs
+        Those of containers, as `replay.logs` has them; without, what stands beside the snapshot.
 
     Raises
     ------
-    SnapshotError, OSError
+    SnapshotError, OSError; ValueError for a file of logs that isn't whole
     """
     recording = read(source)
     recording.store.history = history
@@ -349,7 +355,8 @@ def serve(
 
             clients = Authority()
         access = Access(tokens, namespaces, certificates)
-        server = Server(recording, faults, access, port, certificate, bookmark_every, clients, demanded)
+        known = read_logs(source) if logs is None else logs
+        server = Server(recording, faults, access, port, certificate, bookmark_every, clients, demanded, known)
         server.start()
         stack.callback(server.stop)
         yield server

@@ -101,6 +101,18 @@ def invalid_options(field: str, problem: str) -> Status:
     )
 
 
+def invalid_log_options(name: str, field: str, value: int, problem: str) -> Status:
+    """From apimachinery pkg/api/errors (NewInvalid) and pkg/util/validation/field (Error)."""
+    said = f"Invalid value: {value}: {problem}"
+    cause = {"reason": "FieldValueInvalid", "message": said, "field": field}
+    return status(
+        422,
+        "Invalid",
+        f'PodLogOptions "{name}" is invalid: {field}: {said}',
+        {"name": name, "kind": "PodLogOptions", "causes": [cause]},
+    )
+
+
 def etcd(message: str) -> Status:
     """An error of etcd that nothing translates: 500 without a reason."""
     return status(500, "", message)

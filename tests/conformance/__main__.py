@@ -3,7 +3,8 @@
 Needs Go. For each minor: fresh random problems through the real allocator and through ours, CEL expressions through both compilers, and
 the remedies of random diagnoses; then random pods and nodes through the real scheduler's filters and preemption (of 1.37; older minors:
 `python -m tests.conformance.filters compare SEED COUNT MINOR`); then random nodes to come through Karpenter's allocator; then pods on a
-real control plane through explain_pending, with remedies carried out, and random cases of new nodes with which all pods are to start. An
+real control plane through explain_pending, with remedies carried out; remedies for faults of the library, two of each (all of all:
+`python -m fault_injection verify --all --remedies`); and random cases of new nodes with which all pods are to start. An
 allocator difference is shrunk, printed with both answers, and added to `tests/recordings/found/`, so that it becomes a test; so is one of
 an expression, in `tests/cel/recordings/`. Exit status 1 when anything differs or an oracle is missing.
 """
@@ -22,6 +23,7 @@ from . import cel_live, control_plane, filters, karpenter, live, remedies
 from .recorded import FOUND, MINORS, RANDOM, lines
 
 ROWS, EXPRESSIONS, DIAGNOSES, PLACEMENTS, TEMPLATES, PODS, SCALEUPS = 5_000, 20_000, 300, 10_000, 600, 30, 200
+FAULTS = 30
 
 
 def main() -> int:
@@ -35,6 +37,7 @@ def main() -> int:
     parser.add_argument(
         "--pods", type=int, default=PODS, help="random pods on a real control plane (1.37), beside the known causes; -1: none"
     )
+    parser.add_argument("--faults", type=int, default=FAULTS, help="faults of the library whose remedies are carried out there (1.37)")
     parser.add_argument("--scaleups", type=int, default=SCALEUPS, help="random cases of new nodes on a real control plane (1.37)")
     parser.add_argument(
         "--seed",
@@ -90,6 +93,19 @@ def main() -> int:
         print(f"1.37 control plane: {told.pods} pods, {told.remedies} remedies carried out, {len(told.disagreements)} disagree", flush=True)
         failed += shown("pods", told.disagreements)
         compared += told.pods + told.remedies
+    if options.faults and "1.37" in minors and not options.record:
+        try:
+            results = control_plane.compare_remedies(seed, options.faults)
+        except BuildError as error:
+            print(f"control plane: it is missing: {error}")
+            return 1
+        carried_out = sum(told.remedies for told in results)
+        wrong = [f"{told.name}: {text}" for told in results for text in told.failures]
+        left_out = [f"{told.name}: {text}" for told in results for text in told.left_out]
+        print(f"1.37 faults: {carried_out} remedies of {len(results)} carried out, {len(wrong)} fail, {len(left_out)} left out", flush=True)
+        shown("left out", left_out)
+        failed += shown("remedies", wrong)
+        compared += carried_out
     if options.scaleups and "1.37" in minors and not options.record:
         try:
             scaled = control_plane.compare_new_nodes(seed, options.scaleups)
@@ -97,7 +113,7 @@ def main() -> int:
             print(f"control plane: it is missing: {error}")
             return 1
         print(f"1.37 new nodes: {scaled.summary}", flush=True)
-        failed += shown("cases", scaled.disagreements)
+        failed += shown("cases", scaled.disagreements) + (not scaled.judged)
         compared += scaled.cases
     if not options.record:
         print(f"conformance: {compared - failed} passed, {failed} failed")

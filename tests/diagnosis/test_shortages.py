@@ -258,8 +258,32 @@ def test_what_keeps_a_claim_without_being_a_pod_is_named_and_no_pod_is_to_end(en
     assert [(holder.pods, holder.others) for holder in report.holders] == [(ended, ("runs.batch.example.com nightly",))]
     change = report.remedies[0].change
     assert change.text == "releasing claim default/full (reserved for runs.batch.example.com nightly, no pod of it lives)"
-    assert change.apply.startswith("status.reservedFor still has runs.batch.example.com nightly")
+    kept = "status.reservedFor still has runs.batch.example.com nightly: who put it there has to take it out"
+    assert change.apply == f"{kept}; then delete ResourceClaim default/full"
+    full["metadata"]["deletionTimestamp"] = "2026-11-01T00:00:00Z"
+    change = explained(cluster(*ONE, pool(gpus(2)), full, *there, *asking())).remedies[0].change
+    assert change.apply == kept
     assert "held by    claim default/full (2 devices, reserved for runs.batch.example.com nightly, which is no pod" in answered(view)
+
+
+def test_a_claim_whose_pods_are_gone_is_to_be_deleted_and_one_that_is_deleted_needs_its_controller() -> None:
+    full = held("full", ["gpu-0", "gpu-1"], pod="a")
+    change = explained(cluster(*ONE, pool(gpus(2)), full, *asking())).remedies[0].change
+    assert change.apply == "delete ResourceClaim default/full: no pod uses it"
+    full["metadata"]["deletionTimestamp"] = "2026-11-01T00:00:00Z"
+    change = explained(cluster(*ONE, pool(gpus(2)), full, *asking())).remedies[0].change
+    assert change.apply == (
+        "ResourceClaim default/full: deleted already, and kept by a finalizer that kube-controller-manager has to remove: see that it runs"
+    )
+
+
+def test_of_several_claims_whose_pods_are_gone_no_pod_is_to_end() -> None:
+    some = [held(name, [f"gpu-{place}"], pod=f"of-{name}") for place, name in enumerate(("a", "b"))]
+    living = held("full", ["gpu-2"], pod="lives")
+    there = (pod("lives", ("full",), on="n1"),)
+    report = explained(cluster(*ONE, pool(gpus(3)), *some, living, *there, *asking(request("r", 2))))
+    (change,) = (trial.change for trial in report.remedies if "whose pods are gone" in trial.change.text)
+    assert change.apply == "delete these ResourceClaims: no pod uses them"
 
 
 def test_of_the_pods_of_a_claim_one_that_lives_is_named() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fault_injection.lab.as_told import Told, changed
+from fault_injection.lab.told import Told, changed
 from k8s_topo_mcp.diagnosis.pending import explain_pending
 from k8s_topo_mcp.diagnosis.report import Change
 from k8s_topo_mcp.objects import ResourceClaim

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fault_injection.lab.as_told import NotUnderstood, Told, changed, remedies_of
+from fault_injection.lab.as_told import well
+from fault_injection.lab.told import NotUnderstood, Told, changed, remedies_of
 from fault_injection.scenes import Scene, request, same
 from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.tools.explain_pending import Input, answer
@@ -71,3 +72,10 @@ def test_what_is_in_braces_is_merged() -> None:
 def test_what_would_need_a_guess_is_refused() -> None:
     with pytest.raises(NotUnderstood):
         after("spec.devices.requests[*].name", "[a, b]", "[b, a]")
+
+
+def test_a_new_node_has_the_taints_of_all_its_devices_and_not_those_of_single_ones() -> None:
+    every, single = {"key": "a", "effect": "NoSchedule"}, {"key": "b", "effect": "NoSchedule"}
+    devices = [{"name": "x", "taints": [every]}, {"name": "y", "taints": [every, single]}]
+    assert well(devices) == [{"name": "x", "taints": [every]}, {"name": "y", "taints": [every]}]
+    assert well([{"name": "x"}, {"name": "y", "taints": [single]}]) == [{"name": "x"}, {"name": "y"}]

@@ -6,7 +6,7 @@ from fault_injection.library.signs import running
 from fault_injection.library.world import World
 from fault_injection.scenes import request
 
-OTHERS = {"gpu.nvidia.com": ("NVIDIA H200", "NVIDIA B200"), "gpu.amd.com": ("AMD Instinct MI325X", "AMD Instinct MI355X")}
+OTHERS = {"gpu.nvidia.com": ("NVIDIA H200", "NVIDIA B200"), "gpu.amd.com": ("AMD_Instinct_MI325X", "AMD_Instinct_MI355X")}
 
 
 def scene(world: World) -> None:

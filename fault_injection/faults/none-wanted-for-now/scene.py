@@ -18,3 +18,4 @@ def scene(world: World) -> None:
     world.until(Sign(of="owner", field="status.readyReplicas", value=2))
     world.patch(owner, {"spec": {"replicas": 0}})
     world.until(Sign(of="owner", field="status.observedGeneration", value=2))
+    world.until(Sign(of="owner", field="status.replicas", exists=False))

@@ -9,7 +9,7 @@ from fault_injection.scenes import first_of, request
 
 def scene(world: World) -> None:
     world.nodes(2)
-    first = world.draw.choice(("NVIDIA GB200", "NVIDIA B200", "AMD Instinct MI355X"))
+    first = world.draw.choice(("NVIDIA GB200", "NVIDIA B200", "AMD_Instinct_MI355X"))
     choices = [
         request(world.gpu.device_class, 2, f"{world.gpu.attribute()} == '{first}'", name="a"),
         request(world.gpu.device_class, 4, world.gpu.is_product(), name="b"),

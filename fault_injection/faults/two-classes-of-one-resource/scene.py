@@ -5,7 +5,7 @@ from __future__ import annotations
 from fault_injection.library.signs import Sign, running
 from fault_injection.library.world import World
 
-OTHERS = {"gpu.nvidia.com": ("NVIDIA H200", "NVIDIA B200"), "gpu.amd.com": ("AMD Instinct MI325X", "AMD Instinct MI355X")}
+OTHERS = {"gpu.nvidia.com": ("NVIDIA H200", "NVIDIA B200"), "gpu.amd.com": ("AMD_Instinct_MI325X", "AMD_Instinct_MI355X")}
 
 
 def scene(world: World) -> None:

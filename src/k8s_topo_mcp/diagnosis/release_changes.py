@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ..objects import ObjectRef, ResourceClaim
 from .held import Held, Pair
@@ -28,20 +27,19 @@ def holder_changes(code: str, held: Held, room: Room, short_by: int) -> Iterator
     if not held.pairs:
         return
     alone = code in IN_THE_WAY
-    largest = held.pairs[0][0]
     if alone:
         for holder, claim in held.in_order(room, MAX_HOLDER_SETS):
-            yield _release(holder, (claim,), f"releasing {_who(holder)}")
+            yield _release(((holder, claim),), f"releasing {_who(holder)}")
         if 1 < len(held.dead) < len(held.pairs):
-            yield replace(_release(largest, held.dead, f"releasing the {len(held.dead)} claims whose pods are gone"), abandoned=True)
+            yield _release(held.expendable[: len(held.dead)], f"releasing the {len(held.dead)} claims whose pods are gone")
         for chosen in held.sets(short_by):
             names = ", ".join(f"{holder.about.namespace}/{holder.about.name}" for holder, _ in chosen)
-            yield _release(chosen[0][0], tuple(claim for _, claim in chosen), f"releasing claims {names}")
+            yield _release(chosen, f"releasing claims {names}")
     if len(held.pairs) == 1 and not alone:
-        yield _release(largest, held.claims, f"releasing {_who(largest)}")
+        yield _release(held.pairs, f"releasing {_who(held.pairs[0][0])}")
     elif len(held.pairs) > 1:
         text = f"releasing all {len(held.pairs)} claims that hold such devices ({_some(held.pairs)})"
-        yield _release(largest, held.claims, text)
+        yield _release(held.pairs, text)
 
 
 def _who(holder: Holder) -> str:
@@ -62,13 +60,12 @@ def _some(held: Sequence[Pair]) -> str:
     return f"{', '.join(names)}{rest}"
 
 
-def _release(holder: Holder, claims: tuple[ResourceClaim, ...], text: str) -> Change:
-    alone = len(claims) == 1
-    dead = alone and not holder.alive
-    how = f"delete ResourceClaim {holder.about.namespace}/{holder.about.name}: no pod uses it" if dead else ENDED
-    if alone and holder.others and not holder.living:
-        how = f"status.reservedFor still has {holder.others[0]}: who put it there has to take it out, then the claim is freed"
-    about = holder.about if alone else None
+def _release(pairs: Sequence[Pair], text: str) -> Change:
+    alone = len(pairs) == 1
+    claims = tuple(claim for _, claim in pairs)
+    dead = not any(holder.alive for holder, _ in pairs)
+    how = _of_one(*pairs[0]) if alone else _of_dead(claims, "these ResourceClaims") if dead else ENDED
+    about = pairs[0][0].about if alone else None
     return Change(
         text,
         about,
@@ -82,6 +79,25 @@ def _release(holder: Holder, claims: tuple[ResourceClaim, ...], text: str) -> Ch
         objects=() if alone else _refs(claims),
         abandoned=dead,
     )
+
+
+def _of_one(holder: Holder, claim: ResourceClaim) -> str:
+    """How one claim is released. From kubernetes pkg/controller/resourceclaim/controller.go, syncClaim: a claim is freed with the last
+    entry that the controller takes out itself; one in which it finds none only once it is deleted."""
+    named = f"ResourceClaim {holder.about.namespace}/{holder.about.name}"
+    deleted = claim.metadata.deleted is not None
+    if not holder.alive:
+        return _of_dead((claim,), named)
+    if holder.others and not holder.living:
+        then = "" if deleted else f"; then delete {named}"
+        return f"status.reservedFor still has {holder.others[0]}: who put it there has to take it out{then}"
+    return ENDED
+
+
+def _of_dead(claims: Sequence[ResourceClaim], named: str) -> str:
+    if all(claim.metadata.deleted is not None for claim in claims):
+        return f"{named}: deleted already, and kept by a finalizer that kube-controller-manager has to remove: see that it runs"
+    return f"delete {named}: no pod uses {'it' if len(claims) == 1 else 'them'}"
 
 
 def _refs(claims: Sequence[ResourceClaim]) -> tuple[ObjectRef, ...]:

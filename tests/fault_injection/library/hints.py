@@ -29,19 +29,50 @@ NEUTRAL = frozenset(
 """Words that objects of every cluster carry in their names, whatever is wrong: the kinds of things."""
 
 
+OWN = "(?P<own>.*)"
+NOT_READY = (
+    "error preparing devices for claim: prepare devices failed: error applying config: error asserting ComputeDomain Ready: "
+    "ComputeDomain not Ready"  # dra-driver-nvidia-gpu, cmd/compute-domain-kubelet-plugin
+)
+FILTERED = (
+    r"\d+ (?:max node group size reached|cannot allocate all claims|node\(s\) didn't match Pod's node affinity/selector|Insufficient \S+)"
+)
 SENTENCES = tuple(
-    re.compile(text)
-    for text in (
-        r"0/\d+ nodes are available: .*",  # kube-scheduler, pkg/scheduler/framework/types.go
-        r'Error creating: pods "\S+" is forbidden: .*',  # kube-controller-manager, pkg/controller/controller_utils.go
-        r'Pulling image "\S+"',  # kubelet, pkg/kubelet/images/image_manager.go
-        r"Failed to prepare dynamic resources: .*",  # kubelet, pkg/kubelet/cm/dra/manager.go
-        r"pod didn't trigger scale-up: .*",  # cluster-autoscaler, processors/status/eventing_scale_up_processor.go
-        r"Failed to schedule pod, .*",  # karpenter, pkg/controllers/provisioning/scheduling/events.go
-        r"couldn't assign flavors to pod set \S+: .*",  # kueue, pkg/scheduler/flavorassigner/flavorassigner.go
+    re.compile(f"{begin}(?:{'|'.join((*ends, OWN))})")
+    for begin, *ends in (
+        (r"0/\d+ nodes are available: ", ".*"),  # kube-scheduler, pkg/scheduler/framework/types.go: its own reasons
+        (
+            r'Error creating: pods "\S+" is forbidden: ',  # kube-controller-manager, pkg/controller/controller_utils.go
+            r"exceeded quota: \S+, requested: \S+, used: \S+, limited: \S+",  # plugin/pkg/admission/resourcequota/controller.go
+        ),
+        (r'Pulling image "\S+"', ""),  # kubelet, pkg/kubelet/images/image_manager.go
+        (
+            "Failed to prepare dynamic resources: prepare dynamic resources: ",  # kubelet, pkg/kubelet/cm/dra/manager.go
+            r"DRA driver \S+ is not registered",
+            rf"NodePrepareResources failed for claim \S+: {NOT_READY}",
+        ),
+        (
+            "pod didn't trigger scale-up: ",  # cluster-autoscaler, processors/status/eventing_scale_up_processor.go
+            rf"{FILTERED}(?:, {FILTERED})*",
+        ),
+        (
+            r'Failed to schedule pod, incompatible with nodepool "\S+", ',  # karpenter, pkg/controllers/provisioning/scheduling/events.go
+            "no instance type can satisfy the allocation",
+        ),
+        ("Failed to schedule pod, ",),
+        (
+            r"couldn't assign flavors to pod set \S+: ",  # kueue, pkg/scheduler/flavorassigner/flavorassigner.go
+            r"insufficient unused quota for \S+ in flavor \S+, \d+ more needed",
+        ),
     )
 )
-"""What components say of their own accord: words that aren't the scene's."""
+"""What components say of their own accord: words that aren't the scene's. What else follows a component's beginning is the scene's own."""
+
+
+def own_words(message: str) -> str:
+    """What of an event's message the scene has chosen: all of it, or what follows the words that its component begins with."""
+    found = next((match for sentence in SENTENCES if (match := sentence.fullmatch(message)) is not None), None)
+    return message if found is None else found.groupdict().get("own") or ""
 
 
 def words_of(text: str) -> set[str]:
@@ -69,8 +100,8 @@ def chosen_texts(world: World) -> Iterator[tuple[str, str]]:
                         yield where, value
             for text in inner_texts(item):
                 yield where, text
-        if isinstance(step, Said) and not any(sentence.fullmatch(step.message) for sentence in SENTENCES):
-            yield f"Event about {step.about['metadata']['name']}", step.message
+        if isinstance(step, Said):
+            yield f"Event about {step.about['metadata']['name']}", own_words(step.message)
 
 
 def inner_texts(item: Object) -> Iterator[str]:

@@ -52,6 +52,14 @@ def test_its_scene_is_a_function_of_the_seed(fault: Entry) -> None:
     assert len({plan(fault.scene(variant)) for variant in same}) == 6
 
 
+def test_it_can_be_injected_in_each_release_in_which_it_behaves_so_and_in_no_other() -> None:
+    folder = entry("numa-node-of-four").folder
+    older = Entry(folder, "1.35")
+    assert (older.fault.plane.release, older.fault.plane.gates) == ("1.35", Entry(folder).fault.plane.gates)
+    with pytest.raises(UnknownFault, match=r"numa-node-of-four doesn't behave so in 1\.33: fault\.yaml says 1\.34-1\.37"):
+        _ = Entry(folder, "1.33").fault
+
+
 @each
 def test_every_role_that_its_files_name_is_in_its_scene(fault: Entry) -> None:
     for seed in SEEDS:

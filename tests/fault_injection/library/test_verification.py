@@ -27,7 +27,7 @@ class Session:
     dirty: ClassVar[dict[str, Exception | None]] = {}
     opened: ClassVar[list[list[str]]] = []
 
-    def __init__(self, plane: Plane | None = None) -> None:
+    def __init__(self, plane: Plane | None = None, *, retries_soon: bool = False) -> None:
         self.had: list[str] = []
         self.opened.append(self.had)
 
@@ -60,9 +60,7 @@ def other(name: str, **golden: Any) -> Entry:
 
 
 def asked(chosen: Entry) -> Told:
-    told = Told(chosen.name)
-    _one(Session(), chosen, Wanted(ask=True), told)  # type: ignore[arg-type]
-    return told
+    return _one(Session(), chosen, Wanted(ask=True))[0]  # type: ignore[arg-type]
 
 
 def test_a_wrong_answer_fails() -> None:

@@ -36,6 +36,7 @@ KINDS = (
 
 REFUSED = (
     ("GET", "/api/v1/namespaces/default/pods/x"),
+    ("GET", "/api/v1/namespaces/default/pods/x/log"),
     ("GET", "/apis/apps/v1/namespaces/default/daemonsets/x"),
     ("GET", "/apis/apps/v1/nopes"),
     ("GET", "/apis/nope/v1"),
@@ -102,6 +103,14 @@ def test_refusals(both: Both, method: str, path: str) -> None:
     real, ours = (client.request(method, path) for client in both[:2])
     assert (ours.status_code, ours.headers["content-type"]) == (real.status_code, real.headers["content-type"])
     assert ours.text == real.text
+
+
+@pytest.mark.parametrize("query", ["", "?container=main", "?container=nope", "?tailLines=-1", "?limitBytes=0", "?sinceSeconds=0"])
+def test_logs_for_which_no_kubelet_is_asked(both: Both, query: str) -> None:
+    (waiting,) = (item for item in both[1].get(PODS).json()["items"] if not item["spec"].get("nodeName"))
+    path = f"/api/v1/namespaces/{waiting['metadata']['namespace']}/pods/{waiting['metadata']['name']}/log{query}"
+    real, ours = (client.get(path) for client in both[:2])
+    assert (ours.status_code, ours.text) == (real.status_code, real.text)
 
 
 def test_without_a_token(both: Both) -> None:

@@ -54,6 +54,21 @@ def test_it_shows_the_pods_and_events_of_a_recording(name: str, program: str, tm
     assert all(item["reason"] in events for item in recording.items if item.get("kind") == "Event")
 
 
+def test_it_shows_the_log_of_a_recording(program: str, tmp_path: Path) -> None:
+    chosen = entry("slices-of-two-ages")
+    of = recordings.read(chosen, "1.37").roles["plugin"]
+    assert isinstance(of, Named)
+    with serve(str(recordings.path_of(chosen, "1.37")), token="t", tls=True) as server:
+        command = [program, "--kubeconfig", str(server.kubeconfig(tmp_path / "kubeconfig")), "--read-only"]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+        with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                (log,) = _answers(process, [("pods_log", {"name": of.name, "namespace": of.namespace})])
+            finally:
+                process.kill()
+    assert "failed to locate driver libraries" in log
+
+
 def _answers(process: subprocess.Popen[str], calls: list[tuple[str, dict[str, Any]]]) -> list[str]:
     assert process.stdin is not None
     assert process.stdout is not None
