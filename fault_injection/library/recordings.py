@@ -1,6 +1,7 @@
 """Recordings: the cluster as it was when the symptom was there, gzipped in the form of our own snapshots, and beside it what its roles are.
 
-`FAULT/recorded/RELEASE.json.gz` is what an agent or a test reads; `RELEASE.roles.json` is for whoever checks the answer.
+`FAULT/recorded/RELEASE.json.gz` is what an agent or a test reads; `RELEASE.roles.json` is for whoever checks the answer. In
+`RELEASE.CONTROLLER.json.gz` that controller was the real one, and the scene wrote nothing in its stead.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +68,7 @@ def take(client: Client, scheduler_metrics: str, api_version: str) -> Object:
 
 
 def path_of(entry: Entry, release: str) -> Path:
+    """`release`: as "1.37", or "1.37.kueue" for the recording with the real one."""
     return entry.folder / "recorded" / f"{release}.json.gz"
 
 
@@ -96,7 +99,8 @@ def read(entry: Entry, release: str) -> Recording:
     """A recording from the fault's folder. Raises BadFile if one of its two files isn't there or isn't whole."""
     source = path_of(entry, release)
     roles = _roles_beside(source)
-    again = f"`python -m fault_injection record {entry.name}` writes it anew"
+    controller = "".join(release.split(".", 2)[2:])
+    again = f"`python -m fault_injection record {entry.name}{f' --with {controller}' if controller else ''}` writes it anew"
     for path in (source, roles):
         if not path.exists():
             raise BadFile(f"{path}: there is no such file; {again}")
@@ -109,6 +113,18 @@ def read(entry: Entry, release: str) -> Recording:
 
 def recorded(entry: Entry) -> list[str]:
     """The releases of which a fault has a recording."""
+    return [name for name in _all(entry) if _RELEASE.fullmatch(name)]
+
+
+def with_controllers(entry: Entry) -> list[str]:
+    """The recordings in which a controller was the real one, as "1.37.kueue"."""
+    return [name for name in _all(entry) if not _RELEASE.fullmatch(name)]
+
+
+_RELEASE = re.compile(r"\d+\.\d+")
+
+
+def _all(entry: Entry) -> list[str]:
     return sorted(path.name.removesuffix(".json.gz") for path in (entry.folder / "recorded").glob("*.json.gz"))
 
 
