@@ -78,7 +78,7 @@ def _build_etcd(folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         module = _module(Path(scratch), "etcd")
         shutil.copy(PINS / "etcd.go", module / "main.go")
-        _compile(module, folder, "etcd", ".", "-s -w")
+        compile_into(module, folder, "etcd", ".", "-s -w")
 
 
 def _build_kubernetes(release: str, folder: Path) -> None:
@@ -86,7 +86,7 @@ def _build_kubernetes(release: str, folder: Path) -> None:
         module = _module(Path(scratch), release)
         for name in COMPONENTS:
             if not (folder / name).exists():
-                _compile(module, folder, name, f"k8s.io/kubernetes/cmd/{name}", stamp(VERSIONS[release]))
+                compile_into(module, folder, name, f"k8s.io/kubernetes/cmd/{name}", stamp(VERSIONS[release]))
 
 
 def _module(folder: Path, pins: str) -> Path:
@@ -95,9 +95,10 @@ def _module(folder: Path, pins: str) -> Path:
     return folder
 
 
-def _compile(module: Path, folder: Path, name: str, package: str, flags: str) -> None:
+def compile_into(module: Path, folder: Path, name: str, package: str, flags: str) -> None:
+    """Compile a package of the module in `module` to the program `folder/name`, with words of progress. Raises LabError."""
     started = time.monotonic()
-    say(f"building {name} into {folder}; the first build of a release takes many minutes")
+    say(f"building {name} into {folder}; the first build takes many minutes")
     arguments = ["build", "-v", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", name, package]
     with subprocess.Popen(go_command(arguments), cwd=module, env=_environment(), stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -147,9 +148,13 @@ def run_go(arguments: list[str], cwd: Path, capture: bool = False) -> str:
     return result.stdout or ""
 
 
+def go_version() -> str:
+    """As go1.26.8. Raises LabError without Go."""
+    return run_go(["env", "GOVERSION"], cwd=PINS, capture=True).strip()
+
+
 def _key(release: str) -> str:
-    version = run_go(["env", "GOVERSION"], cwd=PINS, capture=True).strip()
-    digest = hashlib.sha256(f"{release} {VERSIONS[release]} {version}\n".encode())
+    digest = hashlib.sha256(f"{release} {VERSIONS[release]} {go_version()}\n".encode())
     for source in (PINS / "etcd.go", PINS / "etcd.mod", PINS / "etcd.sum", PINS / f"{release}.mod", PINS / f"{release}.sum"):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -30,14 +30,19 @@ class Ports:
 
 
 def free_ports() -> Ports:
-    """Five different free ports: all are held until the last one is known."""
+    """Five different free ports."""
+    return Ports(*free(5))
+
+
+def free(number: int) -> list[int]:
+    """Different free ports of 127.0.0.1: all are held until the last one is known."""
     with ExitStack() as held:
         found: list[int] = []
-        for _ in range(5):
+        for _ in range(number):
             server = held.enter_context(socket.socket())
             server.bind(("127.0.0.1", 0))
             found.append(server.getsockname()[1])
-    return Ports(*found)
+    return found
 
 
 def gates_flag(gates: Mapping[str, bool]) -> list[str]:

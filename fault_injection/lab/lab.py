@@ -193,6 +193,10 @@ class Lab:
         self._launch(component, self._commands[component])
         self._await_ready(component)
 
+    def beside(self, name: str, argv: list[str]) -> None:
+        """Run another program; it ends with the lab, and like a component it mustn't end before. `log(name)` has its words."""
+        self._launch(name, argv)
+
     @property
     def supervisor(self) -> subprocess.Popen[bytes]:
         if self._process is None:

@@ -14,7 +14,7 @@ from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.refusal import refuse
 from k8s_topo_mcp.tools.explain_pending import text
 
-from . import asked, catalogue, foreign, recordings
+from . import asked, catalogue, foreign, real, recordings
 from .changes import BadChange
 from .injection import Injection
 from .known import KNOWN
@@ -99,16 +99,41 @@ def verify_all(options: argparse.Namespace) -> int:
 
 
 def record(options: argparse.Namespace) -> int:
+    if options.controller is not None:
+        return _record_with(options.controller, options)
+
     def keep(of: Entry, recording: Recording) -> None:
         recordings.write(of, of.fault.plane.release, recording, options.into)
 
     return _verify(_chosen(options), Wanted(options.seed, _innocents(options), keep=keep), options.jobs)
 
 
+def _record_with(controller: str, options: argparse.Namespace) -> int:
+    chosen = entries() if options.all else _chosen(options)
+    if options.all:
+        chosen = [found for found in chosen if controller in found.fault.real]
+    real.recordable(chosen, controller)
+    if options.jobs != 1:
+        raise LabError("--jobs isn't for recordings with a controller: each has a control plane of its own, one after the other")
+    wrong = 0
+    for found in chosen:
+        told = Told(found.name)
+        began = time.monotonic()
+        try:
+            taken = real.record(found, controller, found.seed if options.seed is None else options.seed, _innocents(options))
+            recordings.write(found, real.name_of(found, controller), taken, options.into)
+        except (LabError, ApiError) as error:
+            told.failures.append(str(error))
+        told.seconds = time.monotonic() - began
+        _tell_result(told)
+        wrong += bool(told.failures)
+    return 1 if wrong else 0
+
+
 def ask_all(options: argparse.Namespace) -> int:
     wrong = 0
     for chosen in _chosen(options):
-        for release in recordings.recorded(chosen):
+        for release in (*recordings.recorded(chosen), *recordings.with_controllers(chosen)):
             recording = recordings.read(chosen, release)
             try:
                 found = asked.complaints(recording, chosen.golden)

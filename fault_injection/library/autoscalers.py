@@ -8,6 +8,9 @@ from typing import Any
 
 import yaml
 
+from fault_injection.scenes import SHAPES
+
+from .signs import Sign, refused
 from .world import World
 
 Object = dict[str, Any]
@@ -16,6 +19,8 @@ CLUSTER_AUTOSCALER = "registry.k8s.io/autoscaling/cluster-autoscaler:v1.36.1"
 KARPENTER = "public.ecr.aws/karpenter/controller:1.14.1"
 NODE_GROUP = "eks.amazonaws.com/nodegroup"
 NODE_POOL = "karpenter.sh/nodepool"
+KWOK = {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"}
+"""The class of machines where Karpenter runs itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +65,17 @@ def _taken(world: World, number: int, labels: Mapping[str, str], plain: Mapping[
     """Nodes whose accelerators a pod each has taken, and a plain one. Gives the last of the pods."""
     nodes = world.nodes(number, labels=labels)
     world.scene.plain_nodes(1, labels=plain)
+    if NODE_POOL in labels and world.left_to("karpenter"):
+        for node in nodes:  # without one it waits for the machine to be told
+            node["spec"]["providerID"] = f"kwok://{node['metadata']['name']}"
     return [world.scene.running(node, world.devices(node), world.gpu.driver) for node in nodes][-1]
 
 
 def karpenter(world: World, *flags: str) -> Object:
-    """Karpenter with its Lease."""
+    """Karpenter with its Lease. Where it runs itself, its provider has machines of this seed's shape."""
+    shape = SHAPES[world.gpu.shape]
+    machine = {"cpu": str(shape["vcpu"] or 128), "memory": f"{shape['memoryMi'] or 1048576}Mi", "pods": "110"}
+    world.left_to("karpenter", flags=flags, types={world.gpu.shape: machine})
     installed = _deployment(world, "karpenter", KARPENTER, *flags)
     spec = {
         "holderIdentity": f"karpenter-{world.scene.names.suffix()}",
@@ -83,16 +94,30 @@ def full_node_pool(world: World, number: int = 1) -> tuple[str, list[Object], Ob
     return name, [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [world.gpu.shape]}], holder
 
 
+def left_behind(world: World, pod: Object, why: str) -> None:
+    """Karpenter's word on a pod for which it makes no node, once the scheduler has refused it (provisioning/scheduling/events.go)."""
+    world.until(refused())
+    said = f"Failed to schedule pod, {why}"
+    if world.left_to("karpenter"):
+        world.until(Sign(event="FailedScheduling", message="^Failed to schedule pod, ", seconds=90))
+    else:
+        world.said(pod, "FailedScheduling", said, "karpenter", count=4, age=9)
+
+
 def node_pool(world: World, name: str, requirements: Sequence[Object] = (), **spec: Any) -> Object:
     """A NodePool that is ready."""
-    class_ref = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}
+    real = world.left_to("karpenter")
+    class_ref = KWOK if real else {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}
     conditions = [
         {"type": kind, "status": "True", "reason": kind, "message": "", "lastTransitionTime": world.moment(7200)}
         for kind in ("ValidationSucceeded", "NodeClassReady", "Ready")
     ]
+    awaiting = {"type": "NodeRegistrationHealthy", "status": "Unknown", "reason": "AwaitingReconciliation"}
+    conditions.append({**awaiting, "message": "object is awaiting reconciliation", "lastTransitionTime": world.moment(7200)})
     template = {"spec": {"nodeClassRef": class_ref, "requirements": list(requirements)}}
     pool = world.scene.add("karpenter.sh/v1", "NodePool", name, namespaced=False, spec={"template": template, **spec})
-    pool["status"] = {"conditions": conditions}
+    if not real:
+        pool["status"] = {"conditions": conditions}
     return pool
 
 

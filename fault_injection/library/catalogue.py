@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from .declared import TITLES, Family, Source
+from .declared import TITLES, Family, InStead, Source
 from .known import KNOWN
 from .recordings import recorded
 from .shelf import Entry, entries
@@ -28,7 +28,8 @@ def page() -> str:
         f"{len(all_of_them)} entries: {len(all_of_them) - len(controls)} faults and {len(controls)} controls, in which nothing is wrong;",
         f"{len(pairs)} pairs with one event text and two causes, {len(chains)} with a second blocker behind the first. Each is injected",
         "into a real control plane, and counts because its symptom was seen there. For a component that isn't in the lab the scene",
-        "writes in its stead: such a part of a symptom proves nothing but that it was written. [How to add one](adding-a-fault.md).",
+        "writes in its stead: such a part of a symptom proves nothing but that it was written, except where it was recorded with that",
+        "component itself, too, and a test holds the two equal. [How to add one](adding-a-fault.md).",
         "",
         "```",
         "python -m fault_injection inject NAME            # a control plane with this fault in it, until Ctrl-C",
@@ -60,9 +61,13 @@ def _row(entry: Entry) -> tuple[str, ...]:
         fault.title,
         f"{kind}{fault.difficulty}{beside}",
         _releases(entry),
-        "; ".join(f"of the {part.of}: {part.what}" for part in fault.in_stead),
+        "; ".join(f"of the {part.of}: {part.what}{_itself(part)}" for part in fault.in_stead),
         ", ".join(_source(source) for source in fault.sources) or "none",
     )
+
+
+def _itself(part: InStead) -> str:
+    return "" if part.real is None else f" (also recorded with {part.of} {part.real} itself)"
 
 
 def _releases(entry: Entry) -> str:

@@ -3,7 +3,7 @@
 list     prints the faults
 inject   brings one into a lab (its own, until Ctrl-C; or one that is up) or into a cluster that you call disposable
 verify   injects faults one by one and proves that each symptom is there
-record   the same, and writes the recordings
+record   the same, and writes the recordings; with a controller itself in place of what the scene writes for it
 ask      asks explain_pending about a recording and compares it with the golden answer
 clean    removes from a cluster exactly what inject made there
 """
@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+CONTROLLERS = ("kueue", "karpenter")
 FAMILIES = tuple(f"F{number}" for number in range(1, 20))
 
 
@@ -65,6 +66,8 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument("--ask", action="store_true", help="fail where explain_pending's answer isn't the golden one, too")
         else:
             added.add_argument("--into", type=Path, metavar="DIR", help="write DIR/FAULT.json.gz in place of the repository's own")
+            real = "run this controller itself, built the first time; nothing is written in its stead"
+            added.add_argument("--with", dest="controller", choices=CONTROLLERS, help=real)
         added.set_defaults(run=run)
     asked = commands.add_parser("ask", help="compare our answers to recordings with the golden ones")
     _choice(asked)

@@ -80,10 +80,11 @@ class Source(Part):
 
 
 class InStead(Part):
-    """Something that isn't in the lab, and what the scene writes in its stead."""
+    """Something that isn't in the lab, and what the scene writes in its stead. `real`: the version of it that was recorded itself, too."""
 
     of: Writer
     what: str
+    real: str | None = Field(default=None, pattern=r"^v\d+\.\d+\.\d+$")
 
 
 class Plane(Part):
@@ -125,6 +126,11 @@ class Fault(Part):
         """The releases in which it behaves so, one by one."""
         first, _, last = self.releases.replace("1.", "").partition("-")
         return tuple(f"1.{minor}" for minor in range(int(first), int(last or first) + 1))
+
+    @property
+    def real(self) -> dict[str, str]:
+        """Those of whom there is a recording with the real thing, and its version."""
+        return {part.of: part.real for part in self.in_stead if part.real is not None}
 
     @model_validator(mode="after")
     def _whole(self) -> Fault:

@@ -101,7 +101,9 @@ class Injection:
             case Said():
                 self._say(step)
             case Found():
-                self.found[step.role] = self.place.wait(f"the pod of {step.owner['metadata']['name']}", lambda: self._pod_of(step))
+                self.found[step.role] = self.place.wait(
+                    f"the {step.kind} of {step.owner['metadata']['name']}", lambda: self._made_for(step)
+                )
 
     def _create(self, items: Sequence[Object]) -> None:
         """Hardware and what runs first; then, on a quiet cluster, what waits, one after the other."""
@@ -143,13 +145,14 @@ class Injection:
             limit = SETTLED + PER_NODE * len(nodes)
             self.place.wait("nodes and pods to be ready", settled, limit, 0.05 if len(nodes) <= MANY else 1.0)
 
-    def _pod_of(self, step: Found) -> Named | None:
+    def _made_for(self, step: Found) -> Named | None:
         """Owned by it, or by something that it owns; controllers give their pods its name and more."""
         metadata = step.owner["metadata"]
-        for pod in self.place.client.list("v1", "Pod", metadata["namespace"]):
-            own = any(owner["name"].startswith(metadata["name"]) for owner in pod["metadata"].get("ownerReferences") or ())
-            if own and bool(pod["spec"].get("nodeName")) is step.bound and not pod["metadata"].get("deletionTimestamp"):
-                return Named.of(pod)
+        for item in self.place.client.list(step.api_version, step.kind, metadata["namespace"]):
+            own = any(owner["name"].startswith(metadata["name"]) for owner in item["metadata"].get("ownerReferences") or ())
+            right = step.bound is None or bool(item["spec"].get("nodeName")) is step.bound
+            if own and right and not item["metadata"].get("deletionTimestamp"):
+                return Named.of(item)
         return None
 
     def _say(self, said: Said) -> None:
@@ -171,6 +174,7 @@ class Injection:
                 "message": said.message,
                 "type": said.type,
                 "source": {"component": said.source},
+                "reportingComponent": said.source,
                 "firstTimestamp": _ago(said.age + 60 * (said.count - 1)),
                 "lastTimestamp": moment,
                 "count": said.count,

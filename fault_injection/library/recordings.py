@@ -1,7 +1,8 @@
 """Recordings: the cluster as it was when the symptom was there, gzipped in the form of our own snapshots, and beside it what its roles are.
 
 `FAULT/recorded/RELEASE.json.gz` is what an agent or a test reads; `RELEASE.roles.json` is for whoever checks the answer. What containers
-have written, if the scene says so, is in `RELEASE.logs.json`: the replay server gives it to who asks for a pod's log.
+have written, if the scene says so, is in `RELEASE.logs.json`: the replay server gives it to who asks for a pod's log. In
+`RELEASE.CONTROLLER.json.gz` that controller was the real one, and the scene wrote nothing in its stead.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +73,7 @@ def take(client: Client, scheduler_metrics: str, api_version: str) -> Object:
 
 
 def path_of(entry: Entry, release: str) -> Path:
+    """`release`: as "1.37", or "1.37.kueue" for the recording with the real one."""
     return entry.folder / "recorded" / f"{release}.json.gz"
 
 
@@ -106,7 +109,8 @@ def read(entry: Entry, release: str) -> Recording:
     """A recording from the fault's folder. Raises BadFile if one of its two files isn't there or isn't whole."""
     source = path_of(entry, release)
     roles = _roles_beside(source)
-    again = f"`python -m fault_injection record {entry.name}` writes it anew"
+    controller = "".join(release.split(".", 2)[2:])
+    again = f"`python -m fault_injection record {entry.name}{f' --with {controller}' if controller else ''}` writes it anew"
     for path in (source, roles):
         if not path.exists():
             raise BadFile(f"{path}: there is no such file; {again}")
@@ -119,6 +123,18 @@ def read(entry: Entry, release: str) -> Recording:
 
 def recorded(entry: Entry) -> list[str]:
     """The releases of which a fault has a recording."""
+    return [name for name in _all(entry) if _RELEASE.fullmatch(name)]
+
+
+def with_controllers(entry: Entry) -> list[str]:
+    """The recordings in which a controller was the real one, as "1.37.kueue"."""
+    return [name for name in _all(entry) if not _RELEASE.fullmatch(name)]
+
+
+_RELEASE = re.compile(r"\d+\.\d+")
+
+
+def _all(entry: Entry) -> list[str]:
     return sorted(path.name.removesuffix(".json.gz") for path in (entry.folder / "recorded").glob("*.json.gz"))
 
 

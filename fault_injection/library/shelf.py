@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import re
 import zlib
@@ -54,13 +55,19 @@ class Entry:
         """The seed of its recordings, and where none is given: another one for each fault, so that they don't all look alike."""
         return zlib.crc32(self.name.encode()) % 1000
 
-    def world(self, seed: int, innocents: int | None = None) -> World:
-        """The scene of a seed, described to its end. Raises BadFile for a scene without a `scene` function."""
-        return self.scene(drawn(self.name, seed, self.fault.variants, innocents, tuple(getattr(self._scene(), "DRIVERS", ()))))
+    def world(self, seed: int, innocents: int | None = None, real: str | None = None) -> World:
+        """The scene of a seed, described to its end; with a controller that runs itself, its part is left out and stays to be seen.
 
-    def scene(self, variant: Variant) -> World:
+        Raises BadFile for a scene without a `scene` function.
+        """
+        variant = drawn(self.name, seed, self.fault.variants, innocents, tuple(getattr(self._scene(), "DRIVERS", ())))
+        if real is not None:
+            variant = dataclasses.replace(variant, events_expired=False, old_condition=False)
+        return self.scene(variant, real)
+
+    def scene(self, variant: Variant, real: str | None = None) -> World:
         """The scene in a given variant. Raises BadFile as `world` does."""
-        world = World(self.name, self.fault, variant)
+        world = World(self.name, self.fault, variant, real)
         make: Callable[[World], None] = self._scene().scene  # type: ignore[attr-defined]
         make(world)
         world.finish()

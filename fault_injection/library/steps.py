@@ -71,11 +71,13 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The pod of a workload, which has its name from a controller: from now on it has this role."""
+    """What a controller made for an object and gave a name: from now on it has this role. `bound`: only a pod of which that is so."""
 
     role: str
     owner: Object
-    bound: bool
+    api_version: str = "v1"
+    kind: str = "Pod"
+    bound: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

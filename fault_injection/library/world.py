@@ -32,9 +32,12 @@ Object = dict[str, Any]
 class World:
     """One injection as it is being described."""
 
-    def __init__(self, name: str, fault: Fault, variant: Variant) -> None:
+    def __init__(self, name: str, fault: Fault, variant: Variant, real: str | None = None) -> None:
+        """`real`: the controller that runs beside the control plane, whose part the scene leaves to it."""
         self.fault = fault
         self.variant = variant
+        self.settings: dict[str, Any] = {}
+        self._real = real
         self.scene = Scene(zlib.crc32(f"{name} {variant.seed}".encode()), release=fault.plane.release)
         self.draw = random.Random(f"scene {name} {variant.seed}")
         self.steps: list[Step] = []
@@ -76,6 +79,13 @@ class World:
         """Name objects, or words, numbers and structures, for the golden file."""
         self._roles |= {name: str(of) if isinstance(of, int) else of for name, of in roles.items()}
 
+    def left_to(self, controller: str, **settings: Any) -> bool:
+        """Whether this controller runs itself, and the scene has to leave its part to it. `settings`: how it is to be started."""
+        if controller != self._real:
+            return False
+        self.settings |= settings
+        return True
+
     def moment(self, age: float = 0, *, micro: bool = False) -> str:
         """A time so many seconds before the object is made, as the API writes it; it may stand anywhere in a text."""
         return f"<now-{age:g}{'.micro' if micro else ''}>"
@@ -92,7 +102,11 @@ class World:
 
     def pod_of(self, role: str, owner: Object, *, bound: bool) -> None:
         """Give a role to the pod that a workload's controllers made, the one that is bound or the one that isn't."""
-        self._step(Found(role, owner, bound))
+        self._step(Found(role, owner, bound=bound))
+
+    def made_for(self, role: str, owner: Object, api_version: str, kind: str) -> None:
+        """Give a role to the object of a kind that a controller made for another."""
+        self._step(Found(role, owner, api_version, kind))
 
     def patch(self, item: Object, change: Mapping[str, Any], subresource: str = "") -> None:
         self._step(Patch(item, dict(change), subresource))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fault_injection.library.autoscalers import full_node_pool, karpenter, node_pool
+from fault_injection.library.autoscalers import full_node_pool, karpenter, left_behind, node_pool
 from fault_injection.library.world import World
 from fault_injection.scenes import request
 
@@ -12,4 +12,6 @@ def scene(world: World) -> None:
     karpenter(world)
     node_pool(world, name, kinds, limits={"cpu": "4000"})
     claim = world.scene.claim(request(world.gpu.device_class, 8))
-    world.role(pod=world.scene.pod(claim), claim=claim, driver=world.gpu.driver, group=name, holder=holder)
+    pod = world.scene.pod(claim)
+    world.role(pod=pod, claim=claim, driver=world.gpu.driver, group=name, holder=holder)
+    left_behind(world, pod, "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter")

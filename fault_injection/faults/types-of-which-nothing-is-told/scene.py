@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fault_injection.library.autoscalers import full_node_pool, karpenter, node_pool
-from fault_injection.library.signs import refused
+from fault_injection.library.autoscalers import full_node_pool, karpenter, left_behind, node_pool
 from fault_injection.library.world import World
 from fault_injection.scenes import request
 
@@ -15,6 +14,4 @@ def scene(world: World) -> None:
     claim = world.scene.claim(request(world.gpu.device_class, 8))
     pod = world.scene.pod(claim)
     world.role(pod=pod, claim=claim, driver=world.gpu.driver, group=name, holder=holder)
-    world.until(refused())
-    said = f'Failed to schedule pod, incompatible with nodepool "{name}", no instance type can satisfy the allocation'
-    world.said(pod, "FailedScheduling", said, "karpenter", count=4, age=9)
+    left_behind(world, pod, "allocating dynamic resources, no instance type can satisfy the allocation")

@@ -12,9 +12,10 @@ import pytest
 
 from fault_injection.lab import Lab, build
 from fault_injection.lab.client import Client
+from fault_injection.lab.controllers import PROGRAMS
 from fault_injection.lab.errors import LabError
 from fault_injection.lab.recording import objects
-from fault_injection.library import foreign
+from fault_injection.library import foreign, real, recordings
 from fault_injection.library.custom_kinds import DEFINITION
 from fault_injection.library.declared import Plane
 from fault_injection.library.injection import NotThere
@@ -22,6 +23,8 @@ from fault_injection.library.session import Session
 from fault_injection.library.shelf import Entry, entry
 from fault_injection.library.signs import Sign
 from fault_injection.library.verification import Told, Wanted, verify
+
+from .test_real import conditions
 
 SOME = ("one-device-lacks-the-attribute", "template-was-deleted", "rollout-needs-a-spare", "claims-that-karpenter-ignores")
 
@@ -75,6 +78,15 @@ def test_a_recording_has_what_its_variant_asks_for(session: Session) -> None:
     assert pod is not None
     assert f"0/{len(nodes) - 2} nodes are available" in pod["status"]["conditions"][0]["message"]
     assert left(session) == []
+
+
+@pytest.mark.parametrize(("name", "controller"), [("job-that-waits-in-its-queue", "kueue"), ("claims-that-karpenter-ignores", "karpenter")])
+def test_a_controller_itself_says_today_what_it_said_when_it_was_recorded(name: str, controller: str) -> None:
+    if not PROGRAMS[controller].is_built:
+        pytest.skip(f"no {controller} here: python -m fault_injection record {name} --with {controller}")
+    found = entry(name)
+    taken = real.record(found, controller, found.seed, 2)
+    assert conditions(taken, controller) == conditions(recordings.read(found, real.name_of(found, controller)), controller)
 
 
 def left(session: Session) -> list[str]:

@@ -27,8 +27,12 @@ def cases() -> list[object]:
             marks=known_failure(entry.name) if entry.name in KNOWN else (),
         )
         for entry in entries()
-        for release in recordings.recorded(entry)
+        for release in every(entry)
     ]
+
+
+def every(entry: Entry) -> list[str]:
+    return [*recordings.recorded(entry), *recordings.with_controllers(entry)]
 
 
 def test_a_crash_is_not_a_known_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,15 +51,15 @@ def test_every_fault_has_a_recording_small_enough_of_a_release_that_it_is_of(ent
     kept = recordings.recorded(entry)
     assert entry.fault.plane.release in kept
     assert set(kept) <= set(entry.fault.minors)
-    assert all(recordings.path_of(entry, release).stat().st_size <= recordings.LARGE for release in kept)
+    assert all(recordings.path_of(entry, release).stat().st_size <= recordings.LARGE for release in every(entry))
 
 
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 def test_a_recording_is_of_the_scene_as_it_is_now(entry: Entry) -> None:
     """A scene that was changed is recorded again: python -m fault_injection record NAME."""
-    for release in recordings.recorded(entry):
+    for release in every(entry):
         recording = recordings.read(entry, release)
-        world = entry.world(recording.told["seed"], recording.told["innocents"])
+        world = entry.world(recording.told["seed"], recording.told["innocents"], *recording.told.get("with", ()))
         assert recording.told["variant"] == world.variant.words()
         names = {role: str(of) for role, of in recording.roles.items()}
         assert {role: str(of) for role, of in world.named().items()}.items() <= names.items()
@@ -64,7 +68,7 @@ def test_a_recording_is_of_the_scene_as_it_is_now(entry: Entry) -> None:
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 def test_its_symptom_is_in_the_recording(entry: Entry) -> None:
     """Whoever has only the recording sees it, unless the variant took the events away."""
-    for release in recordings.recorded(entry):
+    for release in every(entry):
         recording = recordings.read(entry, release)
         for sign in entry.fault.symptom:
             if sign.needs_events() and "events expired" in recording.told["variant"]:
