@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import islice
 
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
@@ -16,7 +17,7 @@ from ..scheduling.dynamic_resources import problem_of
 from ..scheduling.placement import NodePlacement, Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
-from . import node_changes, pod_changes, request_changes, resource_users, volume_changes
+from . import ends, node_changes, pod_changes, request_changes, resource_users, volume_changes
 from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .claim_changes import for_the_claim
@@ -24,6 +25,7 @@ from .ground import locate
 from .holders import IN_THE_WAY, Held
 from .node_changes import MORE_LIKE, PASSING
 from .release_changes import all_released, holder_changes
+from .new_nodes import adds_nodes
 from .report import Cause, Change, Holder, Trial
 from .takers import room_lacking, short_by, takers
 from .trials import Subject, fitting
@@ -39,6 +41,9 @@ FEW_KINDS = 3
 
 KINDS_NAMED = 4
 """Kinds of nodes that don't help and are named one by one."""
+
+FEW_PAIRS = 2
+"""Pairs of pods whose end helps that are offered."""
 
 FEW_CLAIMS = 64
 """Up to so many claims are looked at one by one even where they aren't what keeps the pod."""
@@ -69,9 +74,12 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     claims = problem.claims if problem is not None else ()
     subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), tuple([entry.target for entry in free]))
     if plain:
-        nearest = [entry.node for entry in nearest_nodes(closed)]
+        nearest = nearest_nodes(closed)
         helping, vain = run(_for_nodes(view, pod, cause, closed), subject)
-        return helping, vain, resource_users.holders(view, cause.finding, nearest, helping)
+        if not any(ends.ended_by(trial.change) for trial in helping):
+            place = next((place for place, trial in enumerate(helping) if adds_nodes(trial.change)), len(helping))
+            helping = (*helping[:place], *_together(subject, pod, nearest), *helping[place:])
+        return helping, vain, resource_users.holders(view, cause.finding, [entry.node for entry in nearest], helping)
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
     if cause.finding.code in ("CLAIM_ALLOCATED_ELSEWHERE", "CLAIM_STUCK", "CLAIM_NEEDS_FEATURE"):
@@ -81,6 +89,12 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
         return (), (), ()
     empty = [entry.node for entry in placement.nodes.values() if entry.plain and all(own.code in PASSING for own, _ in entry.plain)]
     return _try_changes(subject, asked, cause, tuple(_closed_nodes(view, pod, placement)), empty)
+
+
+def _together(subject: Subject, pod: Pod, nearest: Sequence[NodePlacement]) -> Iterator[Trial]:
+    """Of pairs of pods of one node whose end together is enough the first few."""
+    trials = (Trial(change, fitting(subject, change)) for change in ends.pairs(subject.view, pod, nearest))
+    return islice((trial for trial in trials if trial.helps), FEW_PAIRS)
 
 
 def try_for_claims(view: ClusterView, problem: AllocationProblem, cause: Cause, nodes: Sequence[Node]) -> Remedies:
