@@ -10,7 +10,7 @@ from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.view import ClusterView
 
-from .clusters import Item, answered, asking, cluster, code, device_class, explained, gpus, held, helping, node, pod, pool, request, vain
+from .clusters import Item, answered, asking, cluster, code, device_class, explained, gpus, held, helping, node, pod, pool, vain
 from .test_trials import all_agree
 
 HERE = (node("n1"), device_class(), pool(gpus(2)))

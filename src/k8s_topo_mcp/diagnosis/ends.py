@@ -6,18 +6,18 @@ left (k8s.io/kubernetes pkg/controller/resourceclaim syncClaim). Pods that their
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import nsmallest
 from itertools import combinations
 
 from ..dra.outcome import Unallocatable
-from ..objects import Pod, ResourceClaim
+from ..objects import Node, Pod, ResourceClaim
 from ..scheduling.node_info import effective_requests, node_info, occupied
 from ..scheduling.placement import NodePlacement
-from ..view import ClusterView, Delete, Edit
-from ..view.indices import claims_of
+from ..view import ClusterView, Delete, Edit, Replace
+from ..view.indices import claims_of, pools_held, slices_of_pool
 from .cause import devices_suffice
 from .report import Change
 from .request_changes import deallocated
@@ -50,6 +50,34 @@ def ending(view: ClusterView, *pods: Pod) -> tuple[Edit, ...]:
 def ended_by(change: Change) -> tuple[Pod, ...]:
     """The pods that end by a change."""
     return tuple(edit.object for edit in change.edits if isinstance(edit, Delete) and isinstance(edit.object, Pod))
+
+
+def node_of_the_ended(view: ClusterView, pod: Pod, allocated: Collection[tuple[str, str]], change: Change) -> Node | None:
+    """The node of the pods whose end is the whole change, with what their claims hold of pools of that node, where neither their rules nor
+    those of `pod`, whose allocated claims are given by key, look beyond it: None if that isn't so."""
+    gone = [edit.object for edit in change.edits if isinstance(edit, Delete)]
+    if change.releases or change.release is not None or not gone:
+        return None
+    pods = [item for item in gone if isinstance(item, Pod) and item.node_name]
+    claims = [edit.object for edit in change.edits if isinstance(edit, Replace) and isinstance(edit.object, ResourceClaim)]
+    names = {other.node_name for other in pods}
+    if len(pods) + len(claims) < len(change.edits) or len(names) != 1:
+        return None
+    if pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required:
+        return None
+    if any(other.affinity.anti.required or (pod.volumes and other.volumes) for other in pods):
+        return None
+    name = names.pop()
+    before = [view.current(claim) for claim in claims]
+    if any(claim is None or claim.key in allocated or not _of_the_node_alone(view, claim, name) for claim in before):
+        return None
+    return view.get(Node, name)
+
+
+def _of_the_node_alone(view: ClusterView, claim: ResourceClaim, node: str) -> bool:
+    """Whether nobody elsewhere sees a pool of which the claim holds devices."""
+    pieces = [piece for driver, pool in pools_held(claim) for piece in slices_of_pool(view, driver, pool)]
+    return all(piece.node_selection.node_name == node for piece in pieces)
 
 
 def devices_of(view: ClusterView, pod: Pod) -> int:

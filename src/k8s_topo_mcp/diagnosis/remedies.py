@@ -23,9 +23,9 @@ from .changes import Around, pod_apply
 from .claim_changes import for_the_claim
 from .ground import locate
 from .holders import IN_THE_WAY, Held
+from .new_nodes import adds_nodes
 from .node_changes import MORE_LIKE, PASSING
 from .release_changes import all_released, holder_changes
-from .new_nodes import adds_nodes
 from .report import Cause, Change, Holder, Trial
 from .takers import room_lacking, short_by, takers
 from .trials import Subject, fitting

@@ -21,7 +21,8 @@ from ..scheduling.dynamic_resources import active_rules, device_classes, problem
 from ..scheduling.filter_timeout import ending_the_attempt
 from ..scheduling.placement import place, refusals, target
 from ..view import Add, ClusterView, Delete, Replace
-from ..view.indices import allocated_claims, claims_of_pool, pools_held, slices_of_pool
+from ..view.indices import allocated_claims, claims_of_pool, pools_held
+from .ends import node_of_the_ended
 from .groups import attribute_of
 from .report import Change
 
@@ -113,7 +114,7 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
 def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
     """The nodes that alone can change: those whose cordon or taints are taken away, where no spread counts nodes by their taints; or that
     of pods that end."""
-    ended = _node_of_the_ended(subject, change)
+    ended = node_of_the_ended(subject.view, subject.pod, subject.allocated, change) if subject.pod is not None else None
     if ended is not None:
         return (ended,)
     edited = tuple(edit.object for edit in change.edits if isinstance(edit, Replace))
@@ -123,34 +124,6 @@ def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
     before = [subject.view.current(node) for node in nodes]
     same = all(old is not None and old.metadata is new.metadata for old, new in zip(before, nodes, strict=True))
     return nodes if same and change.release is None else None
-
-
-def _node_of_the_ended(subject: Subject, change: Change) -> Node | None:
-    """The node of the pods whose end is the whole change, with what their claims hold of pools of that node, where neither their rules nor
-    those of the pod look beyond it: None if that isn't so."""
-    pod, gone = subject.pod, [edit.object for edit in change.edits if isinstance(edit, Delete)]
-    if pod is None or change.releases or change.release is not None or not gone:
-        return None
-    pods = [item for item in gone if isinstance(item, Pod) and item.node_name]
-    claims = [edit.object for edit in change.edits if isinstance(edit, Replace) and isinstance(edit.object, ResourceClaim)]
-    names = {other.node_name for other in pods}
-    if len(pods) + len(claims) < len(change.edits) or len(names) != 1:
-        return None
-    if pod.topology_spread or pod.affinity.pod.required or pod.affinity.anti.required:
-        return None
-    if any(other.affinity.anti.required or (pod.volumes and other.volumes) for other in pods):
-        return None
-    name = names.pop()
-    before = [subject.view.current(claim) for claim in claims]
-    if any(claim is None or claim.key in subject.allocated or not _of_the_node_alone(subject.view, claim, name) for claim in before):
-        return None
-    return subject.view.get(Node, name)
-
-
-def _of_the_node_alone(view: ClusterView, claim: ResourceClaim, node: str) -> bool:
-    """Whether nobody elsewhere sees a pool of which the claim holds devices."""
-    pieces = [piece for driver, pool in pools_held(claim) for piece in slices_of_pool(view, driver, pool)]
-    return all(piece.node_selection.node_name == node for piece in pieces)
 
 
 def _added(subject: Subject, problem: AllocationProblem, change: Change, added: Sequence[ApiObject]) -> tuple[str, ...]:
