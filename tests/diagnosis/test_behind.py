@@ -79,6 +79,38 @@ def test_behind_names_that_no_node_can_have_at_once_it_is_told_what_every_node_l
     assert behind(report) == ["RESOURCE_TOO_LARGE"]
 
 
+# --- a class that isn't there any more --------------------------------------------------------------------------------------------------
+
+
+def through(of: str, name: str, devices: list[str]) -> tuple[Item, Item]:
+    """A pod, and its claim that got these devices through a class."""
+    claim = held(name, devices, pod=f"p-{name}")
+    claim["spec"]["devices"]["requests"][0]["exactly"]["deviceClassName"] = of
+    return claim, pod(f"p-{name}", (name,), on="n1")
+
+
+def test_behind_a_class_through_which_a_claim_has_all_devices_it_is_told_that_they_are_in_use() -> None:
+    items = (node(), device_class("spare", 'device.driver == "nic.example.com"'), pool(gpus(2)), *through("large", "a", ["gpu-0", "gpu-1"]))
+    report = explained(cluster(*items, *asking(request(of="large"))))
+    assert code(report) == "CLASS_MISSING"
+    assert behind(report) == ["DEVICES_IN_USE"]
+    assert f"DeviceClass large created (device.driver == '{DRIVER}')" in vain(report)
+
+
+def test_where_the_class_may_have_taken_devices_that_are_free_nothing_stands_behind_it() -> None:
+    items = (node(), device_class("spare", 'device.driver == "nic.example.com"'), pool(gpus(2)), *through("large", "a", ["gpu-0"]))
+    report = explained(cluster(*items, *asking(request(of="large"))))
+    assert (code(report), behind(report)) == ("CLASS_MISSING", [])
+    (created,) = [trial for trial in report.remedies if "created" in trial.change.text]
+    assert (created.nodes, created.change.keeps_intent) == (("n1",), False)
+
+
+def test_devices_that_a_claim_got_through_another_class_tell_nothing_of_the_missing_one() -> None:
+    items = (*HERE, pool(gpus(2)), *through("gpu", "a", ["gpu-0", "gpu-1"]))
+    report = explained(cluster(*items, *asking(request(of="large"))))
+    assert (code(report), behind(report)) == ("CLASS_MISSING", [])
+
+
 # --- errors that end every attempt ----------------------------------------------------------------------------------------------------
 
 MIXED = [gpu("old"), gpu("new-0", {"link": "NVLink"}), gpu("new-1", {"link": "NVLink"})]

@@ -14,7 +14,7 @@ from ..scheduling.placement import Placement, place
 from ..view import ClusterView, Replace
 from .aborts import abort_cause
 from .cause import find_cause, nearest_nodes, reasons_against, refused
-from .classes import class_created, stands_in
+from .classes import class_created, drivers_taken, stands_in
 from .lifted import lifted
 from .proposals import with_pod
 from .report import Cause
@@ -75,8 +75,9 @@ def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> It
 
 
 def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Finding]:
-    """What the pod meets once the class is created, where it is known what that would select; unless another class was meant."""
-    if any(stands_in(name, None, entry) for entry in view.all(DeviceClass)):
+    """What the pod meets once the class is created, where it is known what that would select; unless another class was meant, which it
+    isn't where this one was there before."""
+    if not drivers_taken(view, name) and any(stands_in(name, None, entry) for entry in view.all(DeviceClass)):
         return
     for change in class_created(view, name):
         edited = view.with_edits(*change.edits)
