@@ -25,6 +25,9 @@ from .request_changes import deallocated
 BOUND_TO_THE_NODE = frozenset({"DaemonSet", "Node"})
 """Kinds of controllers that make the same pod on the same node again."""
 
+LOOKED_AT = 512
+"""Of so many nodes it is worked out what lacks there."""
+
 NODES, PODS, PAIRS = 4, 16, 4
 """On so many nodes, those that lack the least first, of so many pods each, those that free the most of it, so many pairs are proposed."""
 
@@ -114,8 +117,8 @@ class _Lack:
 def pairs(view: ClusterView, pod: Pod, nodes: Sequence[NodePlacement]) -> Iterator[Change]:
     """Two pods of one of these nodes, all of which plain filters refuse, end together: pairs that free as much as lacks of every resource
     there, and of which one holds devices where these lack too."""
-    lacking = [(entry, lack) for entry in nodes if (lack := _lack(view, pod, entry)) is not None]
     asked = {name: amount.value for name, amount in effective_requests(pod).items()}
+    lacking = [(entry, lack) for entry in nodes[:LOOKED_AT] if (lack := _lack(view, asked, entry)) is not None]
 
     def amount(pair: tuple[NodePlacement, _Lack]) -> float:
         lack = pair[1]
@@ -129,14 +132,14 @@ def pairs(view: ClusterView, pod: Pod, nodes: Sequence[NodePlacement]) -> Iterat
             yield Change(f"pods {names} end", None, "", "", "", edits, True, how, objects=(one.ref, other.ref))
 
 
-def _lack(view: ClusterView, pod: Pod, entry: NodePlacement) -> _Lack | None:
+def _lack(view: ClusterView, asked: Mapping[str, int | Fraction], entry: NodePlacement) -> _Lack | None:
     """What lacks on a node; None where something else keeps the pod from it, too."""
     if entry.elsewhere or not all(found.code in _BY_AMOUNT or found.code in _BY_OTHERS for found, _ in entry.plain):
         return None
     devices = not devices_suffice(entry)
     if devices and not isinstance(entry.outcome, Unallocatable):
         return None
-    info, asked = node_info(view, entry.node), effective_requests(pod)
+    info = node_info(view, entry.node)
     amounts: dict[str, int | Fraction] = {}
     for found, _ in entry.plain:
         if found.code == "TOO_MANY_PODS":
@@ -144,7 +147,7 @@ def _lack(view: ClusterView, pod: Pod, entry: NodePlacement) -> _Lack | None:
         elif found.code == "INSUFFICIENT_RESOURCE":
             name = found.text("resource")
             there = info.allocatable.get(name)
-            amounts[name] = asked[name].value + info.requested.get(name, 0) - (there.value if there is not None else 0)
+            amounts[name] = asked[name] + info.requested.get(name, 0) - (there.value if there is not None else 0)
     if any(amount <= 0 for amount in amounts.values()):
         return None  # what lacks is taken by a pod that isn't there yet: one that is nominated
     return _Lack(amounts, devices, frozenset(found.text("holder") for found, _ in entry.plain if found.code in _BY_OTHERS))
