@@ -105,11 +105,11 @@ class _Lack:
     """What keeps a pod from a node and goes when others end: amounts by resource ("pods": how many too many), whether devices, and pods
     that have to end in any case."""
 
-    amounts: Mapping[str, int | Fraction]
+    amounts: Mapping[str, int | float | Fraction]
     devices: bool
     named: frozenset[str]
 
-    def share(self, freed: Mapping[str, int | Fraction]) -> float:
+    def share(self, freed: Mapping[str, int | float | Fraction]) -> float:
         """How much of that an amount is, where each resource counts up to what lacks."""
         return sum(float(min(freed.get(name, 0), amount) / amount) for name, amount in self.amounts.items())
 
@@ -132,7 +132,7 @@ def pairs(view: ClusterView, pod: Pod, nodes: Sequence[NodePlacement]) -> Iterat
             yield Change(f"pods {names} end", None, "", "", "", edits, True, how, objects=(one.ref, other.ref))
 
 
-def _lack(view: ClusterView, asked: Mapping[str, int | Fraction], entry: NodePlacement) -> _Lack | None:
+def _lack(view: ClusterView, asked: Mapping[str, int | float | Fraction], entry: NodePlacement) -> _Lack | None:
     """What lacks on a node; None where something else keeps the pod from it, too."""
     if entry.elsewhere or not all(found.code in _BY_AMOUNT or found.code in _BY_OTHERS for found, _ in entry.plain):
         return None
@@ -140,7 +140,7 @@ def _lack(view: ClusterView, asked: Mapping[str, int | Fraction], entry: NodePla
     if devices and not isinstance(entry.outcome, Unallocatable):
         return None
     info = node_info(view, entry.node)
-    amounts: dict[str, int | Fraction] = {}
+    amounts: dict[str, int | float | Fraction] = {}
     for found, _ in entry.plain:
         if found.code == "TOO_MANY_PODS":
             amounts["pods"] = found.number("pods") + 1 - found.number("allowed")
@@ -155,18 +155,18 @@ def _lack(view: ClusterView, asked: Mapping[str, int | Fraction], entry: NodePla
 
 def _enough(view: ClusterView, entry: NodePlacement, lack: _Lack) -> Iterator[tuple[Pod, Pod]]:
     """Pairs of pods of the node that may be enough, those that hold the fewest devices and free the least first."""
-    found: list[tuple[Pod, Mapping[str, int | Fraction], int]] = []
+    found: list[tuple[Pod, Mapping[str, int | float | Fraction], int]] = []
     for pod in node_info(view, entry.node).pods:
         if not comes_back(pod) and not pod.metadata.deleted:
             freed = {name: amount.value for name, amount in occupied(pod, view.release).items() if name in lack.amounts} | {"pods": 1}
             found.append((pod, freed, devices_of(view, pod) if lack.devices else 0))
 
-    def use(one: tuple[Pod, Mapping[str, int | Fraction], int]) -> tuple[bool, float]:
+    def use(one: tuple[Pod, Mapping[str, int | float | Fraction], int]) -> tuple[bool, float]:
         pod, freed, devices = one
         return pod.full_name not in lack.named, -(lack.share(freed) + bool(devices))
 
     likely = nsmallest(PODS, found, key=use)
-    chosen: list[tuple[int, int | Fraction, Pod, Pod]] = []
+    chosen: list[tuple[int, int | float | Fraction, Pod, Pod]] = []
     for (one, first, held), (other, second, more) in combinations(likely, 2):
         freed = {name: first.get(name, 0) + second.get(name, 0) for name in lack.amounts}
         enough = all(freed[name] >= amount for name, amount in lack.amounts.items()) and lack.named <= {one.full_name, other.full_name}
