@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..cel import CompileError, EvaluationError
-from ..dra.funnel import funnel
+from ..cel import Comparison, CompileError, EvaluationError
+from ..dra.funnel import Funnel, funnel
 from ..dra.outcome import Aborted, SelectorFailure
 from ..dra.prepared import Prepared, prepare
 from ..dra.problem import AllocationProblem, TargetNode
@@ -14,6 +14,7 @@ from ..findings import Finding, finding
 from ..objects import MAX_RESULTS, ExactRequest, ResourceClaim
 from .ground import locate
 from .missing_keys import missing_key
+from .nearest import Values, failing_comparison, near_miss
 from .report import Cause
 
 GATES = (
@@ -109,5 +110,16 @@ def _selector_cause(
         found = finding("CEL_ERROR", about, field, selector=name, expression=expression, error=error.message, device=outcome.device)
         return replace(cause, finding=found)
     key = missing_key(prepared, expression, error.key, nodes, request, None if in_class else failure.index)
+    compared = None if in_class else _compared_in_vain(cause.funnel, prepared, request, failure.index, nodes)
     found = finding("CEL_KEY_MISSING", about, field, selector=name, expression=expression, key=error.key, having=key.having, of=key.of)
-    return replace(cause, finding=found, missing=key)
+    return replace(cause, finding=found, missing=key, near=near_miss(*compared) if compared is not None else None)
+
+
+def _compared_in_vain(
+    counted: Funnel | None, prepared: Prepared, request: ExactRequest, index: int, nodes: Sequence[TargetNode]
+) -> tuple[Comparison, Values] | None:
+    """What a selector compares with what the devices publish that have it, where it is met by none of these either."""
+    passing = (
+        None if counted is None else next((stage for stage in counted.stages if (stage.kind, stage.index) == ("selector", index)), None)
+    )
+    return failing_comparison(prepared, nodes, request, index) if passing is not None and not passing.left else None

@@ -18,8 +18,9 @@ def for_all(view: ClusterView, pods: Sequence[Pod], member: Pod, change: Change,
     edits: list[Edit] = []
     for edit in change.edits:
         item = edit.object
-        if isinstance(item, ResourceClaim) and isinstance(edit, Replace):
-            edits += _like_claims(view, pods, item)
+        before = view.current(item) if isinstance(item, ResourceClaim) and isinstance(edit, Replace) else None
+        if isinstance(item, ResourceClaim) and before is not None and before.allocation is None:
+            edits += _like_claims(view, pods, item, before)
         elif isinstance(item, Pod) and isinstance(edit, Replace):
             edits += _like_pods(pods, member, item)
         else:
@@ -35,10 +36,7 @@ def for_all(view: ClusterView, pods: Sequence[Pod], member: Pod, change: Change,
     return replace(change, edits=tuple(edits), apply=apply)
 
 
-def _like_claims(view: ClusterView, pods: Sequence[Pod], changed: ResourceClaim) -> Iterator[Edit]:
-    before = view.current(changed)
-    if before is None:
-        return
+def _like_claims(view: ClusterView, pods: Sequence[Pod], changed: ResourceClaim, before: ResourceClaim) -> Iterator[Edit]:
     asked = repr(before.spec)
     seen: set[tuple[str, str]] = set()
     for pod in pods:

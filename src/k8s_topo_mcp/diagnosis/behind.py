@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..dra.allocation import allocate, node_groups
-from ..dra.outcome import Unallocatable
-from ..dra.problem import AllocationProblem
+from ..dra.outcome import Aborted, Unallocatable
+from ..dra.problem import AllocationProblem, TargetNode
 from ..findings import Finding
-from ..objects import DeviceClass, DeviceRequest, ExactRequest, ObjectRef, Pod, ResourceClaim
+from ..objects import DeviceClass, ObjectRef, Pod
 from ..scheduling.placement import Placement, place
-from ..view import ClusterView
-from . import list_attributes
+from ..view import ClusterView, Replace
+from .aborts import abort_cause
 from .cause import find_cause, nearest_nodes, reasons_against, refused
-from .classes import class_created, stands_in
-from .ground import locate
+from .classes import class_created, drivers_taken, stands_in
+from .lifted import lifted
 from .proposals import with_pod
 from .report import Cause
-from .request_changes import find_constraint
 from .shortages import device_cause
 
 MOST = 4
@@ -26,6 +25,18 @@ MOST = 4
 
 MADE_BY_CONTROLLER = frozenset({"CLAIM_NOT_CREATED", "TEMPLATE_MISSING"})
 """Causes of which the layer of claims speaks."""
+
+OF_ITS_VOLUMES = frozenset(
+    {
+        "VOLUME_CLAIMS_UNBOUND",
+        "VOLUME_CLAIM_MISSING",
+        "VOLUME_CLAIM_NOT_CREATED",
+        "VOLUME_CLAIM_LOST",
+        "VOLUME_CLAIM_BEING_DELETED",
+        "VOLUME_CLAIM_OTHER_OWNER",
+    }
+)
+"""Claims of the pod's volumes that keep it from every node."""
 
 
 def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:
@@ -36,6 +47,8 @@ def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | Non
         found = _behind_a_class(view, pod, cause.finding.text("device_class"))
     elif cause.finding.code == "CLAIM_NOT_CREATED":
         found = _behind_a_claim(view, pod)
+    elif cause.finding.code in OF_ITS_VOLUMES or cause.finding.code == "NODE_AFFINITY_CONFLICT":
+        found = _behind_the_pod(view, pod, cause.finding)
     elif refused(placement, cause):
         found = _behind_filters(view, placement, cause)
     else:
@@ -52,83 +65,95 @@ def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> It
     for entry in nearest:
         yield from (*reasons_against(entry)[1:], *entry.elsewhere)
     problem = placement.devices.problem
-    if problem is not None and all(isinstance(entry.outcome, Unallocatable) for entry in nearest):
-        yield device_cause(view, problem, [entry.target for entry in nearest], len(placement.nodes)).finding
+    if problem is None or not all(isinstance(entry.outcome, Aborted | Unallocatable) for entry in nearest):
+        return
+    targets, total = [entry.target for entry in nearest], len(placement.nodes)
+    first = _still(view, problem, targets, total)
+    if first is not None:
+        yield first.finding
+        yield from _deeper(view, problem, targets, total, first)
 
 
 def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Finding]:
-    """What the pod meets once the class is created, where it is known what that would select; unless another class was meant."""
-    if any(stands_in(name, None, entry) for entry in view.all(DeviceClass)):
+    """What the pod meets once the class is created, where it is known what that would select; unless another class was meant, which it
+    isn't where this one was there before."""
+    if not drivers_taken(view, name) and any(stands_in(name, None, entry) for entry in view.all(DeviceClass)):
         return
     for change in class_created(view, name):
         edited = view.with_edits(*change.edits)
-        cause = find_cause(edited, place(edited, edited.current(pod) or pod))
-        if cause is not None:
-            yield cause.finding
+        yield from _met(edited, edited.current(pod) or pod)
+
+
+def _behind_the_pod(view: ClusterView, pod: Pod, found: Finding) -> Iterator[Finding]:
+    """What the pod meets once its volumes are bound, or its affinity can be met: it is judged without those volumes, or without that
+    affinity, so that what blocks then blocks wherever they are and whatever that is changed to."""
+    if found.code == "NODE_AFFINITY_CONFLICT":
+        lighter = replace(pod, affinity=replace(pod.affinity, node=replace(pod.affinity.node, required=None)))
+    else:
+        listed = found.values.get("claims")
+        names = listed if isinstance(listed, tuple) else (found.object.name,) if found.object is not None else ()
+        lighter = replace(pod, volumes=tuple(volume for volume in pod.volumes if volume.claim_name not in names))
+        if len(lighter.volumes) == len(pod.volumes):
+            return
+    yield from _met(view.with_edits(Replace(lighter)), lighter)
+
+
+def _met(view: ClusterView, pod: Pod) -> Iterator[Finding]:
+    """What keeps the pod there, and what stands behind that."""
+    placement = place(view, pod)
+    cause = find_cause(view, placement)
+    if cause is not None and cause.finding.status != "unknown":
+        yield cause.finding
+        yield from behind(view, pod, placement, cause)
 
 
 def _behind_a_claim(view: ClusterView, pod: Pod) -> Iterator[Finding]:
     """What the pod meets once its claims are generated."""
     edited, made = with_pod(view, pod, [])
-    cause = find_cause(edited, place(edited, made))
-    if cause is None or cause.finding.code in MADE_BY_CONTROLLER:
-        return
-    found, about = cause.finding, cause.finding.object
+    for found in _met(edited, made):
+        if found.code in MADE_BY_CONTROLLER:
+            return
+        yield _of_the_template(pod, made, found)
+
+
+def _of_the_template(pod: Pod, made: Pod, found: Finding) -> Finding:
+    """The finding about the template where its claim is only imagined: that is what would have to change."""
+    about = found.object
+    if about is None or about.kind != "ResourceClaim":
+        return found
     imagined = [entry for entry in pod.resource_claims if made.claim_name_for(entry) != pod.claim_name_for(entry)]
-    entry = next((entry for entry in imagined if about is not None and made.claim_name_for(entry) == about.name), None)
-    if about is not None and about.kind == "ResourceClaim" and entry is not None and entry.template_name is not None:
-        # The claim is only imagined; what would have to change is its template.
-        template = ObjectRef("ResourceClaimTemplate", pod.namespace, entry.template_name)
-        found = replace(found, object=template, field=f"spec.{found.field}" if found.field else "")
-    yield found
+    name = next((entry.template_name for entry in imagined if made.claim_name_for(entry) == about.name), None)
+    if name is None:
+        return found
+    template = ObjectRef("ResourceClaimTemplate", pod.namespace, name)
+    return replace(found, object=template, field=f"spec.{found.field}" if found.field else "")
 
 
 def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Finding]:
     """What devices lack beside the selector or constraint that is the cause: what blocks without it blocks whatever it is changed to."""
     problem = placement.devices.problem
     targets = [entry.target for entry in placement.opened if not entry.elsewhere and entry.outcome is not None]
-    lifted = _lifted(problem, cause) if problem is not None and placement.devices.extended is None and targets else None
-    if lifted is None:
+    if problem is None or placement.devices.extended is not None or not targets:
         return
-    if all(isinstance(allocate(lifted, group[0]), Unallocatable) for group in node_groups(lifted, targets)):
-        yield device_cause(view, lifted, targets, len(placement.nodes)).finding
+    yield from _deeper(view, problem, targets, len(placement.nodes), cause)
 
 
-def _lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None:
-    """The problem without the selector or constraint that the cause names, or with the lists compared that it doesn't compare; None for
-    other causes, and for a selector of a request for all devices: without it that asks for others too, which whatever the selector is
-    changed to may not."""
-    counted, found = cause.funnel, cause.finding
-    if counted is None:
-        return None
-    claim = problem.claims[counted.claim]
-    spec = claim.spec
-    match found.code:
-        case "SELECTOR_NO_MATCH":
-            position, request = locate(claim, counted.name)
-            if request.mode == "All":
-                return None
-            index = int(found.text("selector").removeprefix("selectors[").rstrip("]"))
-            fewer = replace(request, selectors=(*request.selectors[:index], *request.selectors[index + 1 :]))
-            shape = _with(spec.requests[position], request, fewer)
-            spec = replace(spec, requests=(*spec.requests[:position], shape, *spec.requests[position + 1 :]))
-        case "FEATURE_OFF" if found.text("feature") == list_attributes.GATE:
-            return list_attributes.with_lists(problem)
-        case "CONSTRAINT_UNSATISFIABLE" | "CONSTRAINT_ATTRIBUTE_MISSING":
-            constraint = find_constraint(claim, found.field)
-            if constraint is None:
-                return None
-            spec = replace(spec, constraints=(*spec.constraints[:constraint], *spec.constraints[constraint + 1 :]))
-        case _:
-            return None
-    return replace(problem, claims=_in_place(problem.claims, claim, replace(claim, spec=spec)))
+def _deeper(view: ClusterView, problem: AllocationProblem, targets: Sequence[TargetNode], total: int, cause: Cause) -> Iterator[Finding]:
+    """What still blocks without what the cause names, what blocks without that too, and so on."""
+    for _ in range(MOST):
+        without = lifted(problem, cause)
+        deeper = _still(view, without, targets, total) if without is not None else None
+        if without is None or deeper is None:
+            return
+        yield deeper.finding
+        problem, cause = without, deeper
 
 
-def _with(shape: DeviceRequest, request: ExactRequest, changed: ExactRequest) -> DeviceRequest:
-    if not shape.first_available:
-        return replace(shape, exactly=changed)
-    return replace(shape, first_available=tuple(changed if entry is request else entry for entry in shape.first_available))
-
-
-def _in_place(claims: tuple[ResourceClaim, ...], claim: ResourceClaim, changed: ResourceClaim) -> tuple[ResourceClaim, ...]:
-    return tuple(changed if entry is claim else entry for entry in claims)
+def _still(view: ClusterView, problem: AllocationProblem, targets: Sequence[TargetNode], total: int) -> Cause | None:
+    """Why no node solves a problem, or which error ends every attempt; None where a node does, or that isn't known."""
+    outcomes = [allocate(problem, group[0]) for group in node_groups(problem, targets)]
+    aborted = next((outcome for outcome in outcomes if isinstance(outcome, Aborted)), None)
+    if aborted is not None:
+        return None if aborted.order_dependent else abort_cause(problem, aborted, targets, total)
+    refusing = all(isinstance(outcome, Unallocatable) and not outcome.missed for outcome in outcomes)
+    return device_cause(view, problem, targets, total) if refusing else None

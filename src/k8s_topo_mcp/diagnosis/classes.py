@@ -2,17 +2,18 @@
 
 By convention a driver's class has the driver's name, or the driver's domain behind its own first label (gpu.nvidia.com and mig.nvidia.com,
 both of driver gpu.nvidia.com): what a class that doesn't exist was to select is known where a driver has its name, and else only where no
-device of that domain could have been meant.
+device of that domain could have been meant. A class that was there before has left its mark: claims that were allocated through it say of
+which drivers their devices are.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..dra.prepared import cel_environment
 from ..dra.selectors import chain, chain_verdicts
-from ..objects import DeviceClass, Metadata, ResourceSlice, Selector
+from ..objects import DeviceClass, Metadata, ResourceClaim, ResourceSlice, Selector
 from ..scheduling.dynamic_resources import problem_of
 from ..view import Add, ClusterView
 from ..view.indices import slices_of_driver
@@ -20,6 +21,9 @@ from .report import Change
 from .spelling import misspelt, words_of
 
 _WORDS = re.compile(r"[a-z0-9]+")
+_PLAIN = re.compile(r"[A-Za-z0-9.-]+")
+"""A name that stands in an expression as it is."""
+
 _DRIVER = re.compile(r"""device\.driver\s*==\s*(['"])([^'"]+)\1""")
 
 
@@ -46,9 +50,38 @@ def alike(first: str, second: str) -> bool:
     return bool(set(words_of(label)) & set(words_of(other))) or misspelt(label, other)
 
 
+def drivers_taken(view: ClusterView, name: str) -> tuple[str, ...]:
+    """Drivers of the devices that claims were allocated through the class of that name, in order."""
+    found: dict[str, None] = {}
+    for claim in view.index(ResourceClaim, _classes_allocated).get(name, ()):
+        own = {result for result, of_class in _requests(claim) if of_class == name}
+        results = claim.allocation.results if claim.allocation is not None else ()
+        found |= dict.fromkeys(result.driver for result in results if result.request in own)
+    return tuple(found)
+
+
+def _classes_allocated(claim: ResourceClaim) -> Iterable[str]:
+    return () if claim.allocation is None else {of_class: None for _, of_class in _requests(claim)}
+
+
+def _requests(claim: ResourceClaim) -> Iterator[tuple[str, str]]:
+    """What results call each request and subrequest, with its class."""
+    for request in claim.spec.requests:
+        for entry in request.alternatives:
+            yield f"{request.name}/{entry.name}" if request.first_available else request.name, entry.class_name
+
+
 def class_created(view: ClusterView, name: str) -> Iterator[Change]:
     """The class of the driver of that name. Where no such driver publishes anything, only if no device can have been meant: it is known
-    then to be in vain."""
+    then to be in vain. A class through which claims have devices is made as wide as these tell: what it selected of their drivers isn't
+    known, so what blocks then blocks whatever of them that was."""
+    taken = [driver for driver in drivers_taken(view, name) if _PLAIN.fullmatch(driver)]
+    if taken:
+        expression = " || ".join(f"device.driver == '{driver}'" for driver in taken)
+        made = DeviceClass(Metadata(name=name), (Selector(expression),))
+        how = f"create DeviceClass {name} as it was: claims still hold devices of {', '.join(taken)} through it"
+        yield Change(f"DeviceClass {name} created ({expression})", made.ref, "spec.selectors", "", expression, (Add(made),), False, how)
+        return
     if not domain_of(name) or not (slices_of_driver(view, name) or _of_no_device(view, name)):
         return
     expression = f"device.driver == '{name}'"

@@ -13,10 +13,11 @@ from ..objects.node_selector import NodeSelector
 from ..queueing.topology_assignment import assigned
 from ..scheduling.node_ports import host_ports
 from ..scheduling.taint_toleration import BLOCKING, tolerated
-from ..view import ClusterView, Delete, Edit, Replace
+from ..view import ClusterView, Edit, Replace
 from ..view.indices import pods_on
 from .changes import pod_apply
 from .counted_devices import healthy_changes, mapping_changes
+from .ends import ending
 from .fields import below, flow
 from .nearest import quantity_or_none
 from .node_changes import CONDITION_TAINTS, UNSCHEDULABLE_TAINT, condition_changes, cordon_changes
@@ -103,7 +104,8 @@ def _without_holder(view: ClusterView, found: Finding) -> Iterator[Change]:
     namespace, _, name = found.text("holder").partition("/")
     holder = view.get(Pod, name, namespace)
     if holder is not None:
-        yield Change(f"pod {holder.full_name} ends", holder.ref, "", "", "", (Delete(holder),), True, f"end or move pod {holder.full_name}")
+        how = f"end or move pod {holder.full_name}"
+        yield Change(f"pod {holder.full_name} ends", holder.ref, "", "", "", ending(view, holder), True, how)
 
 
 # --- taints -------------------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from itertools import islice
 
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
@@ -17,13 +18,14 @@ from ..scheduling.filter_timeout import limit_of
 from ..scheduling.placement import NodePlacement, Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
-from . import node_changes, pod_changes, request_changes, resource_users, volume_changes, young_nodes
+from . import ends, node_changes, pod_changes, request_changes, resource_users, volume_changes, young_nodes
 from .cause import devices_suffice, nearest_nodes, reasons_against, refused
 from .changes import Around, pod_apply
 from .claim_changes import for_the_claim
 from .ground import locate
 from .held import Held
 from .holders import IN_THE_WAY
+from .new_nodes import adds_nodes
 from .node_changes import MORE_LIKE, PASSING
 from .release_changes import all_released, holder_changes
 from .report import Cause, Change, Holder, Trial
@@ -41,6 +43,9 @@ FEW_KINDS = 3
 
 KINDS_NAMED = 4
 """Kinds of nodes that don't help and are named one by one."""
+
+FEW_PAIRS = 2
+"""Pairs of pods whose end helps that are offered."""
 
 FEW_CLAIMS = 64
 """Up to so many claims are looked at one by one even where they aren't what keeps the pod."""
@@ -72,9 +77,12 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     seen = tuple([entry.target for entry in free])
     subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), seen, limit=limit_of(placement))
     if plain:
-        nearest = [entry.node for entry in nearest_nodes(closed)]
+        nearest = nearest_nodes(closed)
         helping, vain = run(_for_nodes(view, pod, cause, closed), subject)
-        holders = resource_users.holders(view, cause.finding, nearest, helping)
+        if not any(ends.ended_by(trial.change) for trial in helping):
+            place = next((place for place, trial in enumerate(helping) if adds_nodes(trial.change)), len(helping))
+            helping = (*helping[:place], *_together(subject, pod, nearest), *helping[place:])
+        holders = resource_users.holders(view, cause.finding, [entry.node for entry in nearest], helping)
         return (*by_itself(subject, devices.problem), *helping), vain, holders
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
@@ -85,6 +93,12 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
         return (), (), ()
     empty = [entry.node for entry in placement.nodes.values() if entry.plain and all(own.code in PASSING for own, _ in entry.plain)]
     return _try_changes(subject, asked, cause, tuple(_closed_nodes(view, pod, placement)), empty)
+
+
+def _together(subject: Subject, pod: Pod, nearest: Sequence[NodePlacement]) -> Iterator[Trial]:
+    """Of pairs of pods of one node whose end together is enough the first few."""
+    trials = (Trial(change, fitting(subject, change)) for change in ends.pairs(subject.view, pod, nearest))
+    return islice((trial for trial in trials if trial.helps), FEW_PAIRS)
 
 
 def try_for_claims(view: ClusterView, problem: AllocationProblem, cause: Cause, nodes: Sequence[Node]) -> Remedies:

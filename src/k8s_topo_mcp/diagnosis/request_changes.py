@@ -10,7 +10,7 @@ from ..dra.funnel import screened
 from ..objects import MAX_RESULTS, DeviceConstraint, DeviceRequest, DeviceToleration, ResourceClaim
 from ..view import Edit, Replace
 from .changes import Around
-from .classes import class_created, stands_in
+from .classes import class_created, drivers_taken, stands_in
 from .fields import below, flow
 from .groups import attribute_of, kind_of
 from .nearest import quantity_or_none
@@ -128,7 +128,7 @@ def class_changes(around: Around, keeps: bool) -> Iterator[Change]:
     for name in (get_close_matches(wrong, others, n=1, cutoff=0.6) or others)[:2]:
         edits = around.with_request(replace(around.request, class_name=name))
         yield around.change(f"deviceClassName {wrong} → {name}", ".deviceClassName", wrong, name, edits, keeps and misspelt(wrong, name))
-    if not others and wrong not in classes:
+    if wrong not in classes and (not others or drivers_taken(around.view, wrong)):
         yield from class_created(around.view, wrong)
 
 

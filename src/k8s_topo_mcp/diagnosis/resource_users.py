@@ -17,8 +17,9 @@ from ..findings import Finding
 from ..objects import Node, Pod, Quantity
 from ..releases import Release
 from ..scheduling.node_info import MANY, NodeInfo, node_info, occupied
-from ..view import ClusterView, Delete
+from ..view import ClusterView
 from .counted_devices import is_counted
+from .ends import comes_back, devices_of, ended_by, ending
 from .nearest import quantity_or_none
 from .report import Change, Holder, Trial
 
@@ -30,9 +31,6 @@ MOST = 16
 
 RESOURCES_KEPT = 8
 """Resources of which it is kept who has them."""
-
-BOUND_TO_THE_NODE = frozenset({"DaemonSet", "Node"})
-"""Kinds of controllers that make the same pod on the same node again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +91,7 @@ class _OnNode:
 
 def _on(info: NodeInfo, resource: str, release: Release) -> _OnNode:
     found = [
-        (pod, amount) for pod in info.pods if (amount := occupied(pod, release).get(resource)) and amount.value and not _comes_back(pod)
+        (pod, amount) for pod in info.pods if (amount := occupied(pod, release).get(resource)) and amount.value and not comes_back(pod)
     ]
     found.sort(key=lambda pair: pair[1].value)
     return _OnNode(info, tuple([amount.value for _, amount in found]), tuple(found))
@@ -114,28 +112,26 @@ def _nothing_kept(_: tuple[Node, ...]) -> dict[str, dict[str, _OnNode]]:
     return {}
 
 
-def _comes_back(pod: Pod) -> bool:
-    owner = pod.metadata.controller
-    return owner is not None and owner.kind in BOUND_TO_THE_NODE
-
-
 def ending_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> Iterator[Change]:
     """One of these pods ends."""
     for user in users(view, found, nodes)[: ENDED_ONE_BY_ONE if is_counted(found) else ENOUGH_ALONE]:
         name = user.pod.full_name
         has = "" if is_counted(found) else f" ({user.amount} {found.text('resource')})"
-        yield Change(f"pod {name} ends{has}", user.pod.ref, "", "", "", (Delete(user.pod),), True, f"end or move pod {name}")
+        yield Change(f"pod {name} ends{has}", user.pod.ref, "", "", "", ending(view, user.pod), True, f"end or move pod {name}")
 
 
 def holders(view: ClusterView, found: Finding, nodes: Sequence[Node], helping: Sequence[Trial]) -> tuple[Holder, ...]:
     """These pods as holders; how many devices where the resource counts some. Of CPU and the like every pod has some: they are holders only
-    where the end of one helps."""
+    where the end of one helps, or of two together; those of which none is enough alone come first."""
     counted = is_counted(found)
-    if not counted and not any(
-        isinstance(edit.object, Pod) and isinstance(edit, Delete) for trial in helping for edit in trial.change.edits
-    ):
+    ended = {pod.key: pod for trial in helping for pod in ended_by(trial.change)}
+    if not counted and not ended:
         return ()
-    return tuple(
-        Holder(user.pod.ref, (user.pod.full_name,), int(user.amount.value) if counted else 0, user.pod.metadata.created, True)
-        for user in users(view, found, nodes)
-    )
+    using = {user.pod.key: user for user in users(view, found, nodes)}
+    helpful = [pod for pod in ended.values() if pod.key not in using or not using[pod.key].alone]
+
+    def held(pod: Pod) -> int:
+        return int(using[pod.key].amount.value) if counted and pod.key in using else devices_of(view, pod)
+
+    pods = {pod.key: pod for pod in (*helpful, *(user.pod for user in using.values()))}
+    return tuple(Holder(pod.ref, (pod.full_name,), held(pod), pod.metadata.created, True) for pod in pods.values())

@@ -134,10 +134,11 @@ def _guarded(around: Around, index: int, program: Program, path: Path, place: tu
     expression, key = program.expression, path.name
     start, end = place
     access = expression[start:end]
-    guard = _conjunct_with(program, start)
-    if guard is not None:
-        guarded = f"{expression[: guard[0]]}has({access}) && {expression[guard[0] :]}"
-        yield around.selector(index, guarded, f"has() guard on {key}", False)
+    with_guard = guarded(program, path)
+    if with_guard is not None:
+        change = around.selector(index, with_guard, f"has() guard on {key}", False)
+        yield change
+        yield from _with_another_value(around, index, change)
     optional = access[: access.rindex("." + key)] + ".?" + key
     literal = _other_side(program, start)
     absent = _absent_value(literal)
@@ -150,6 +151,16 @@ def _guarded(around: Around, index: int, program: Program, path: Path, place: tu
         lost = "starts, but on any device: the condition is lost"
         changed = expression[:start] + optional + f".orValue({literal})" + expression[end:]
         yield around.selector(index, changed, f".?{key}.orValue({literal})", False, lost)
+
+
+def guarded(program: Program, path: Path) -> str | None:
+    """The expression with a test for a key before the operand that reads it first; None where it isn't read literally."""
+    place = _access(program.expression, path)
+    operand = _conjunct_with(program, place[0]) if place is not None else None
+    if place is None or operand is None:
+        return None
+    expression = program.expression
+    return f"{expression[: operand[0]]}has({expression[place[0] : place[1]]}) && {expression[operand[0] :]}"
 
 
 def _written(path: Path) -> str:

@@ -24,6 +24,7 @@ from ..scheduling.looks import looks_around
 from ..scheduling.placement import place, refusals, target
 from ..view import Add, ClusterView, Delete, Replace
 from ..view.indices import allocated_claims, claims_of_pool, pools_held
+from .ends import node_of_the_ended
 from .groups import attribute_of
 from .report import Change
 
@@ -115,8 +116,8 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
 
 def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
     """The nodes that alone can change: those whose cordon or taints are taken away, where no spread counts nodes by their taints; those
-    that get devices of their own; or that of a pod that ends."""
-    ended = _node_of_the_ended(subject, change)
+    that get devices of their own; or that of pods that end."""
+    ended = node_of_the_ended(subject.view, subject.pod, subject.allocated, change) if subject.pod is not None else None
     if ended is not None:
         return (ended,)
     published = _nodes_with_more(subject, change)
@@ -141,19 +142,6 @@ def _nodes_with_more(subject: Subject, change: Change) -> tuple[Node, ...]:
         names[own.node_selection.node_name] = None
     nodes = [subject.view.get(Node, name) for name in names]
     return tuple(node for node in nodes if node is not None) if None not in nodes and not change.releases else ()
-
-
-def _node_of_the_ended(subject: Subject, change: Change) -> Node | None:
-    """The node of the one pod whose end is the whole change, where neither pod's rules look beyond it: None if that isn't so."""
-    if subject.pod is None or change.releases or change.release is not None or len(change.edits) != 1:
-        return None
-    edit, pod = change.edits[0], subject.pod
-    gone = edit.object
-    if not isinstance(edit, Delete) or not isinstance(gone, Pod) or not gone.node_name:
-        return None
-    if looks_around(pod) or gone.affinity.anti.required:
-        return None
-    return None if pod.volumes and gone.volumes else subject.view.get(Node, gone.node_name)
 
 
 def _added(subject: Subject, problem: AllocationProblem, change: Change, added: Sequence[ApiObject]) -> tuple[str, ...]:

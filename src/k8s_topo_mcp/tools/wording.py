@@ -242,7 +242,7 @@ def _selector(found: Finding, cause: Cause | None) -> tuple[str, str]:
     if matching:
         return f"{devices} that {passes} {found.text('selector')}", f"no node has more than {matching}"
     missing = cause.missing if cause is not None else None
-    if missing is not None and missing.path is not None:
+    if near is None and missing is not None and missing.path is not None:
         lack = f"it reads {missing.path.kind} '{missing.path.name}', and no device publishes that{_meant(missing)}"
         return f"{devices} that {passes} {found.text('selector')}", lack
     if near is None:

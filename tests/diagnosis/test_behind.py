@@ -1,0 +1,188 @@
+"""What stands behind the first blocker: judged as if that were lifted, and then what is found there, too."""
+
+from __future__ import annotations
+
+from k8s_topo_mcp.diagnosis.report import Report
+
+from .clusters import (
+    DRIVER,
+    Item,
+    answered,
+    asking,
+    cluster,
+    code,
+    device_class,
+    explained,
+    gpu,
+    gpus,
+    held,
+    helping,
+    match,
+    node,
+    pod,
+    pool,
+    request,
+    vain,
+)
+
+OWN = f"device.attributes['{DRIVER}']"
+HERE = (node(), device_class())
+TAINT = {"key": "team", "value": "b", "effect": "NoSchedule"}
+
+
+def behind(report: Report) -> list[str]:
+    return [found.code for found in report.behind]
+
+
+# --- what keeps the pod from every node -----------------------------------------------------------------------------------------------
+
+
+def volume_claim(name: str) -> Item:
+    spec = {"storageClassName": "", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}}
+    about = {"name": name, "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": about, "spec": spec, "status": {"phase": "Pending"}}
+
+
+def mounting(*names: str) -> list[Item]:
+    return [{"name": f"v{place}", "persistentVolumeClaim": {"claimName": name}} for place, name in enumerate(names)]
+
+
+def test_behind_a_volume_that_is_not_bound_it_is_told_what_no_node_offers() -> None:
+    waiting = pod("p", requests={"cpu": "9"}, volumes=mounting("data"))
+    report = explained(cluster(node(), volume_claim("data"), waiting))
+    assert code(report) == "VOLUME_CLAIMS_UNBOUND"
+    assert behind(report) == ["RESOURCE_TOO_LARGE"]
+    fitting = pod("p", requests={"cpu": "8"}, volumes=mounting("data"))
+    assert behind(explained(cluster(node(), volume_claim("data"), fitting))) == []
+
+
+def test_behind_a_volume_that_is_not_bound_it_is_told_that_the_claim_cannot_be_met() -> None:
+    claim, waiting = asking(request("r", 3), volumes=mounting("data"))
+    report = explained(cluster(*HERE, pool(gpus(2)), volume_claim("data"), claim, waiting))
+    assert code(report) == "VOLUME_CLAIMS_UNBOUND"
+    assert [(found.code, str(found.object)) for found in report.behind] == [("NOT_ENOUGH_DEVICES", "ResourceClaim default/c")]
+
+
+def test_of_two_volumes_the_second_stands_behind_the_first_and_then_what_is_behind_both() -> None:
+    waiting = pod("p", requests={"cpu": "9"}, volumes=mounting("gone", "data"))
+    report = explained(cluster(node(taints=[TAINT]), volume_claim("data"), waiting))
+    assert code(report) == "VOLUME_CLAIM_MISSING"
+    assert behind(report) == ["VOLUME_CLAIMS_UNBOUND", "UNTOLERATED_TAINT", "RESOURCE_TOO_LARGE"]
+
+
+def test_behind_names_that_no_node_can_have_at_once_it_is_told_what_every_node_lacks() -> None:
+    names = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in ("n1", "n2")]
+    required = {"nodeSelectorTerms": [{"matchFields": names}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    report = explained(cluster(node("n1"), node("n2"), pod("p", requests={"cpu": "9"}, affinity=affinity)))
+    assert code(report) == "NODE_AFFINITY_CONFLICT"
+    assert behind(report) == ["RESOURCE_TOO_LARGE"]
+
+
+# --- a class that isn't there any more --------------------------------------------------------------------------------------------------
+
+
+def through(of: str, name: str, devices: list[str]) -> tuple[Item, Item]:
+    """A pod, and its claim that got these devices through a class."""
+    claim = held(name, devices, pod=f"p-{name}")
+    claim["spec"]["devices"]["requests"][0]["exactly"]["deviceClassName"] = of
+    return claim, pod(f"p-{name}", (name,), on="n1")
+
+
+def test_behind_a_class_through_which_a_claim_has_all_devices_it_is_told_that_they_are_in_use() -> None:
+    items = (node(), device_class("spare", 'device.driver == "nic.example.com"'), pool(gpus(2)), *through("large", "a", ["gpu-0", "gpu-1"]))
+    report = explained(cluster(*items, *asking(request(of="large"))))
+    assert code(report) == "CLASS_MISSING"
+    assert behind(report) == ["DEVICES_IN_USE"]
+    assert f"DeviceClass large created (device.driver == '{DRIVER}')" in vain(report)
+
+
+def test_where_the_class_may_have_taken_devices_that_are_free_nothing_stands_behind_it() -> None:
+    items = (node(), device_class("spare", 'device.driver == "nic.example.com"'), pool(gpus(2)), *through("large", "a", ["gpu-0"]))
+    report = explained(cluster(*items, *asking(request(of="large"))))
+    assert (code(report), behind(report)) == ("CLASS_MISSING", [])
+    (created,) = [trial for trial in report.remedies if "created" in trial.change.text]
+    assert (created.nodes, created.change.keeps_intent) == (("n1",), False)
+
+
+def test_devices_that_a_claim_got_through_another_class_tell_nothing_of_the_missing_one() -> None:
+    items = (*HERE, pool(gpus(2)), *through("gpu", "a", ["gpu-0", "gpu-1"]))
+    report = explained(cluster(*items, *asking(request(of="large"))))
+    assert (code(report), behind(report)) == ("CLASS_MISSING", [])
+
+
+# --- errors that end every attempt ----------------------------------------------------------------------------------------------------
+
+MIXED = [gpu("old"), gpu("new-0", {"link": "NVLink"}), gpu("new-1", {"link": "NVLink"})]
+"""One device lacks an attribute that the others have."""
+
+
+def test_behind_an_error_it_is_told_that_with_a_guard_no_device_has_the_value_and_which_is_published() -> None:
+    view = cluster(*HERE, pool(MIXED), *asking(request("r", 1, f"{OWN}.link == 'nvlink'")))
+    report = explained(view)
+    assert code(report) == "CEL_KEY_MISSING"
+    assert behind(report) == ["SELECTOR_NO_MATCH"]
+    assert "a device with link == nvlink: published here: NVLink" in answered(view)
+    assert helping(report)["has() guard on link and nvlink → NVLink"] == ("n1",)
+    assert "has() guard on link" in vain(report)
+
+
+def test_where_a_guard_is_enough_nothing_stands_behind_the_error() -> None:
+    report = explained(cluster(*HERE, pool(MIXED), *asking(request("r", 2, f"{OWN}.link == 'NVLink'"))))
+    assert code(report) == "CEL_KEY_MISSING"
+    assert behind(report) == []
+    assert "has() guard on link" in helping(report)
+
+
+def test_behind_an_error_it_is_told_that_those_that_have_the_attribute_are_held() -> None:
+    holder = (held("full", ["new-0", "new-1"], pod="a"), pod("a", ("full",), on="n1"))
+    report = explained(cluster(*HERE, pool(MIXED), *holder, *asking(request("r", 1, f"{OWN}.link == 'NVLink'"))))
+    assert code(report) == "CEL_KEY_MISSING"
+    assert behind(report) == ["DEVICES_IN_USE"]
+
+
+def test_a_second_attribute_that_devices_lack_stands_behind_the_first() -> None:
+    devices = [gpu("a"), gpu("b", {"link": "NVLink"}), gpu("c", {"link": "NVLink", "mode": "default"})]
+    selector = f"{OWN}.link == 'NVLink' && {OWN}.mode == 'exclusive'"
+    report = explained(cluster(*HERE, pool(devices), *asking(request("r", 1, selector))))
+    assert report.cause is not None
+    assert report.cause.finding.values["key"] == "link"
+    assert [(found.code, found.values.get("key")) for found in report.behind] == [("CEL_KEY_MISSING", "mode"), ("SELECTOR_NO_MATCH", None)]
+
+
+def test_behind_an_attribute_of_no_device_it_is_told_what_is_short_without_that_selector() -> None:
+    selector = f"{OWN}.lnk == 'NVLink'"
+    report = explained(cluster(*HERE, pool(MIXED), *asking(request("r", 4, selector))))
+    assert code(report) == "CEL_KEY_MISSING"
+    assert behind(report) == ["NOT_ENOUGH_DEVICES"]
+    assert behind(explained(cluster(*HERE, pool(MIXED), *asking(request("r", 3, selector))))) == []
+
+
+def test_behind_an_error_of_the_class_it_is_told_what_is_short_with_a_guard_there() -> None:
+    guarded = (node(), device_class("gpu", f"{OWN}.link == 'NVLink'"), pool(MIXED))
+    report = explained(cluster(*guarded, *asking(request("r", 3))))
+    assert (code(report), str(report.cause and report.cause.finding.object)) == ("CEL_KEY_MISSING", "DeviceClass gpu")
+    assert behind(report) == ["NOT_ENOUGH_DEVICES"]
+    assert behind(explained(cluster(*guarded, *asking(request("r", 2))))) == []
+
+
+def test_behind_a_selector_that_cannot_be_evaluated_it_is_told_what_is_short_without_it() -> None:
+    report = explained(cluster(*HERE, pool(MIXED), *asking(request("r", 4, f"{OWN}.type > 3"))))
+    assert code(report) == "CEL_ERROR"
+    assert behind(report) == ["NOT_ENOUGH_DEVICES"]
+
+
+def test_behind_a_taint_it_is_told_that_the_selector_ends_every_attempt() -> None:
+    items = (node(taints=[TAINT]), device_class(), pool(MIXED))
+    report = explained(cluster(*items, *asking(request("r", 1, f"{OWN}.link == 'nvlink'"))))
+    assert code(report) == "UNTOLERATED_TAINT"
+    assert behind(report) == ["CEL_KEY_MISSING", "SELECTOR_NO_MATCH"]
+
+
+def test_what_blocks_without_the_selector_and_then_without_the_constraint_is_told_in_order() -> None:
+    holder = (held("full", ["gpu-0", "gpu-1", "gpu-2"], pod="a"), pod("a", ("full",), on="n1"))
+    devices = pool(gpus(4, root=lambda number: number))
+    asked = asking(request("r", 2, f"{OWN}.type == 'cpu'"), constraints=[match(f"{DRIVER}/root")])
+    report = explained(cluster(*HERE, devices, *holder, *asked))
+    assert code(report) == "SELECTOR_NO_MATCH"
+    assert behind(report) == ["CONSTRAINT_UNSATISFIABLE", "DEVICES_IN_USE"]
