@@ -70,7 +70,8 @@ def left_out(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]
     if pool.metadata.deleted is not None:
         why = finding("NODE_POOL_ENDING", pool.ref, "metadata.deletionTimestamp", pool=pool.name)
         yield Obstacle(why, "certain", "another NodePool", pods, pods)
-    event = _recent(view, (entry for entry in events_of(view, pool.ref) if entry.reason == "NoCompatibleInstanceTypes"))
+    own = (entry for entry in events_of(view, pool.ref) if (entry.component, entry.reason) == ("karpenter", "NoCompatibleInstanceTypes"))
+    event = _recent(view, own)
     if event is not None:
         where, since = "spec.template.spec.requirements", age_text(view, event.last)
         why = finding("NO_INSTANCE_TYPE", pool.ref, where, pool=pool.name, message=event.message, age=since)
@@ -247,7 +248,7 @@ def unknown_devices(view: ClusterView, pool: NodePool | None, group: NodeGroup, 
 
 def launches(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]:
     """What happened to the last nodes that the NodePool made: no machine to be had, or machines that don't join."""
-    event = _recent(view, (entry for entry in with_reason(view, "InsufficientCapacityError") if _of_pool(view, entry, pool)))
+    event = _recent(view, (entry for entry in with_reason(view, "karpenter", "InsufficientCapacityError") if _of_pool(view, entry, pool)))
     if event is not None:
         why = finding("INSUFFICIENT_CAPACITY", event.regarding, "", pool=pool.name, message=event.message, age=age_text(view, event.last))
         more = "machines in the cloud, or a NodePool that allows more instance types, zones or capacity types"
