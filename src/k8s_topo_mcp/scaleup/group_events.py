@@ -92,9 +92,7 @@ def _group_words(view: ClusterView) -> tuple[GroupWord, ...]:
 
 
 def _of_groups(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    return tuple(
-        event for event in events if (event.reason in _FORMS or event.reason == "TriggeredScaleUp") and event.component == SENDER
-    )
+    return tuple(event for event in events if (event.reason in _FORMS or event.reason == "TriggeredScaleUp") and event.component == SENDER)
 
 
 def _on_status(event: Event, own: Iterable[str]) -> bool:
