@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 from ..objects import KueueWorkload, Pod
 from ..objects.kueue import POD_SET_LABEL, TOPOLOGY_GATE, WORKLOAD_ANNOTATION
 from ..objects.kueue_assignment import PodSetAssignment, TopologyAssignment
+from ..objects.node import HOSTNAME
 from ..view import ClusterView, Replace
 from .admission import workload_of_pod
-
-HOSTNAME = "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

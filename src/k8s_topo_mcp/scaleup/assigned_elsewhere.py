@@ -11,11 +11,12 @@ from typing import Literal
 
 from ..findings import finding
 from ..objects import Node, Pod
+from ..objects.node import HOSTNAME
 from ..queueing.topology_assignment import Assigned, assigned
 from ..view import ClusterView
 from .obstacle import Certainty
 from .passing_over import Check, Passed
-from .template import HOSTNAME, NodeTemplate
+from .template import NodeTemplate
 from .unpredictable import host_names
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from ..findings import finding
 from ..objects import Event, Node, NodeClaim, NodePool, Pod, Quantity, Requirement
 from ..objects.karpenter import NODE_POOL_LABEL
+from ..objects.node import HOSTNAME
 from ..scheduling.taint_toleration import tolerated
 from ..view import ClusterView
 from ..view.indices import events_of
@@ -27,7 +28,7 @@ from .node_pools import claims_of_pools, nodes_of_pools
 from .obstacle import Obstacle
 from .on_the_way import room_on
 from .passing_over import Check, Passed, nobody
-from .template import HOSTNAME, newer
+from .template import newer
 
 RECENT = 600.0
 """Seconds for which an event of a failed launch, or of a NodePool without instance types, is taken to be still so: Karpenter repeats them

@@ -14,13 +14,14 @@ from typing import TypeAlias
 
 from ..dra.bindings import qualified
 from ..objects import Attribute, AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
+from ..objects.node import HOSTNAME
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .daemons import daemons_on
 from .likeness import new_slices, whole
 from .passing_taints import Passing, passing_taints
 from .place_labels import ATTRIBUTES, LEVELS
-from .template import HOSTNAME, OLDER, Fact, NodeTemplate, renamed
+from .template import OLDER, Fact, NodeTemplate, renamed
 
 ZONE = "topology.kubernetes.io/zone"
 _SHARED_PLACES = frozenset({"topology.kubernetes.io/region", ZONE})
