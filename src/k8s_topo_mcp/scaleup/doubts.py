@@ -26,8 +26,9 @@ from .on_new_nodes import OnNewNode
 from .queue import Entry
 from .replay import MOST_PLAYED, Play, play_all
 
-MOST_CASES = 8
-"""So many combinations of such pods and nodes are played; of small queues more, up to as many placed pods as ways through ties are."""
+MOST_CASES, MOST_OF_A_FEW = 8, 64
+"""So many combinations of such pods and nodes are played; of a small queue more, as long as no more pods are placed in all than in the ways
+through ties."""
 
 Taken = Mapping[int, frozenset[str]]
 """id of a pod -> nodes of which it isn't known that are to take it, on one of them"""
@@ -130,7 +131,7 @@ def hopes(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, d
         return Hopes((), True, True)
     pods = [pod for entry in entries for pod in entry.pods]
     choices = [[(id(pod), name) for name in (None, *sorted(doubts.nodes[id(pod)]))] for pod in pods if id(pod) in doubts.nodes]
-    if not doubts.unjudged and math.prod(map(len, choices)) <= max(MOST_CASES, MOST_PLAYED // len(pods)):
+    if not doubts.unjudged and math.prod(map(len, choices)) <= max(MOST_CASES, min(MOST_OF_A_FEW, MOST_PLAYED // len(pods))):
         cases = [{number: frozenset({name}) for number, name in case if name is not None} for case in itertools.product(*choices)]
         plays = [(case, _with_fallback(new, entries, kinds, known, doubts, case, ways)) for case in cases if case]
         asks = {id(pod): signature(new.view, replace(pod, priority=0)) for pod in pods if id(pod) in doubts.nodes and not relates(pod)}
