@@ -9,6 +9,7 @@ import pytest
 
 from fault_injection.replay import Server, serve
 from k8s_topo_mcp.cli import main
+from k8s_topo_mcp.sources.live.noticing import LIST
 
 FOUR = str(Path(__file__).parents[1] / "scenes" / "four-h100-nodes")
 Captured = pytest.CaptureFixture[str]
@@ -67,6 +68,25 @@ def test_what_may_not_be_read_is_named_with_what_that_means(server: Server, kube
     found = dict(lines(capsys))
     assert found["missing"] == "ResourceSlice: not permitted; no device is known, so no claim can be judged"
     assert found["drivers"] == "unknown, as ResourceSlices can't be read"
+
+
+def test_kinds_that_are_to_be_noted_are_tried_by_their_metadata(server: Server, kubeconfig: str, capsys: Captured) -> None:
+    command = ["doctor", "--kubeconfig", kubeconfig, "--also-watch", "configmaps,networkpolicies"]
+    assert main(command) == 0
+    assert dict(lines(capsys))["notes"].startswith("ConfigMap, NetworkPolicy: ")
+    tried = [request for request in server.requests if request.path.endswith(("/configmaps", "/networkpolicies"))]
+    assert [(request.headers["accept"], request.query.get("limit")) for request in tried] == [(LIST, "1")] * 2
+    server.faults.on("forbidden", None, "configmaps")
+    assert main(command) == 5
+    found = dict(lines(capsys))
+    assert found["lacks"] == "ConfigMap: not permitted in all namespaces; when one was written isn't noted"
+    assert found["notes"].startswith("NetworkPolicy: ")
+    assert "k8s-topo-mcp rbac --also-watch configmaps,networkpolicies | kubectl" in found["next"]
+    before = len(tried)
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 0
+    assert "notes" not in dict(lines(capsys))
+    assert len([request for request in server.requests if request.path.endswith("/configmaps")]) == before
+    assert main([*command[:-1], "secrets"]) == 2
 
 
 def test_some_namespaces_alone_are_some_of_the_truth(server: Server, kubeconfig: str, capsys: Captured) -> None:

@@ -10,6 +10,7 @@ from k8s_topo_mcp.diagnosis.proposals import read
 from k8s_topo_mcp.diagnosis.proposed_pods import MOST_MEMBERS, MOST_PODS, ProposedPods, propose_pods
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError
 from k8s_topo_mcp.objects import DaemonSet, Pod
+from k8s_topo_mcp.scheduling.gang_scheduling import Gang, disagreement, gang_of
 from k8s_topo_mcp.view import ClusterView
 
 from .clusters import cluster, node, pod
@@ -180,3 +181,67 @@ def test_of_a_very_large_group_as_many_are_made_as_it_needs_or_it_is_refused() -
 def test_a_group_that_lacks_members_by_itself_is_made_as_it_is() -> None:
     found = proposed(GROUP.format(name="g", minimum=1000), job("train", 3, "g"), view=cluster(node(), gates=ON))
     assert len(found.pods) == 3
+
+
+HIGH = {
+    "apiVersion": "scheduling.k8s.io/v1",
+    "kind": "PriorityClass",
+    "metadata": {"name": "high"},
+    "value": 1000,
+    "preemptionPolicy": "Never",
+}
+USUAL = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "usual"}, "value": 7, "globalDefault": True}
+
+
+def with_class(name: str, more: str = "") -> str:
+    named = f"priorityClassName: {name}, " if name else ""
+    return POD.format(name="new").replace("spec: {", f"spec: {{{named}{more}")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("high", (1000, "high", "Never")), ("", (7, "usual", "PreemptLowerPriority")), ("system-node-critical", (2_000_001_000,))],
+)
+def test_a_pod_gets_the_priority_of_its_class_or_of_the_default(name: str, expected: tuple[object, ...]) -> None:
+    (made,) = proposed(with_class(name), view=cluster(node("n1"), HIGH, USUAL)).pods
+    assert (made.priority, made.priority_class, made.preemption_policy)[: len(expected)] == expected
+    (of_a_workload, *_) = proposed(workload("w"), view=cluster(node("n1"), HIGH, USUAL)).pods
+    assert of_a_workload.priority == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (with_class("hihg"), r'spec.priorityClassName: PriorityClass "hihg" not found; nearest: high \(document 1, line 5\)'),
+        (with_class("high", "priority: 5, "), "spec.priority: is 5, and PriorityClass high has 1000; .* leave it out"),
+        (with_class("", "priority: 5, "), "spec.priority: is 5, and without a class it is 0; .* leave it out"),
+    ],
+)
+def test_a_pod_that_the_api_server_gives_no_priority_is_refused(text: str, said: str) -> None:
+    with pytest.raises(ManifestError, match=said):
+        proposed(text, view=cluster(node("n1"), HIGH))
+    proposed(text)  # no class was read: nothing is known of them
+
+
+def test_a_group_and_its_pods_get_the_same_priority() -> None:
+    """In 1.37 a group whose pods have another priority than it has isn't scheduled."""
+    group = (
+        "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\nspec: {schedulingPolicy: {gang: {minCount: 1}}, %s}"
+    )
+    member = with_class("high", "schedulingGroup: {podGroupName: g}, ")
+    there = cluster(node("n1"), HIGH, gates=ON)
+
+    def disagrees(text: str) -> str:
+        found = proposed(text, member, view=there)
+        gang = gang_of(found.view, found.pods[0])
+        assert isinstance(gang, Gang)
+        return disagreement(found.view, gang)
+
+    assert disagrees(group % "priorityClassName: high") == ""
+    assert disagrees(group % "priorityClassName: system-node-critical").endswith("got 1000 and 2000001000")
+
+
+def test_a_class_of_the_manifest_is_one() -> None:
+    text = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: own}\nvalue: 3\n---" + with_class("own")
+    (made,) = proposed(text, view=cluster(node("n1"), HIGH)).pods
+    assert made.priority == 3

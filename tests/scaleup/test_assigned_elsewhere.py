@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.objects import KueueWorkload, Pod
+from k8s_topo_mcp.queueing import topology_assignment
 from k8s_topo_mcp.queueing.topology_assignment import assigned, in_domains
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
@@ -15,6 +17,7 @@ from k8s_topo_mcp.scaleup.obstacles import obstacles
 from k8s_topo_mcp.tools import scaleup_text
 from k8s_topo_mcp.tools.scaleup_models import Input
 from k8s_topo_mcp.tools.simulate_scaleup import answer
+from k8s_topo_mcp.view import ClusterView
 from tests.diagnosis.clusters import Item, cluster, device_class, gpus, held, pool
 from tests.diagnosis.layers.objects import queued
 
@@ -181,3 +184,24 @@ def test_a_place_that_is_free_is_taken() -> None:
     items = (ready("n2"), pool(gpus(1), "n2"))
     bound = asked(*items, *pods, placed(pods[1], on(HOST, ("n2", 1))))
     assert (bound.verdict, bound.now.nodes) == ("fits now", ("n2",))
+
+
+def test_each_pod_of_a_namespace_is_asked_once_for_its_workload(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pods that name no pod set are sought among all of the namespace: once for all its workloads."""
+    items: list[Item] = []
+    for number in range(12):
+        pods = asking(name=f"p{number}", schedulingGates=GATE, reason="SchedulingGated")
+        workload = placed(pods[1], on(HOST, ("n1", 1)))
+        items += [*pods, {**workload, "metadata": {**workload["metadata"], "name": f"w{number}", "uid": f"uid-w{number}"}}]
+    sought: Counter[str] = Counter()
+    real = topology_assignment.workload_of_pod
+
+    def counted(view: ClusterView, pod: Pod) -> KueueWorkload | None:
+        sought[pod.name] += 1
+        return real(view, pod)
+
+    monkeypatch.setattr(topology_assignment, "workload_of_pod", counted)
+    view = cluster(*FULL, *items)
+    waiting = [pod for pod in view.all(Pod) if pod.is_pending]
+    assert len([own for pod in waiting if (own := assigned(view, pod)) is not None and own.selector == {HOST: "n1"}]) == 12
+    assert set(sought.values()) == {2}  # of the pod itself, and of all in its namespace

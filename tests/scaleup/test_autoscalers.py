@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers, version_of
 from k8s_topo_mcp.scaleup.autoscalers import status as believed
+from k8s_topo_mcp.scaleup.events import newest_on_pod
 from k8s_topo_mcp.scaleup.groups import find, node_groups
 from tests.diagnosis.clusters import Item, cluster, node
 from tests.diagnosis.layers.objects import event
@@ -68,6 +70,16 @@ def test_one_is_seen_by_what_it_said_of_a_pod() -> None:
     assert (found.kind, found.state) == ("Cluster Autoscaler", "alive")
     (old,) = autoscalers(cluster(pod, event(pod, "NotTriggerScaleUp", "no", component="cluster-autoscaler", at=HOURS_AGO)))
     assert old.state == "unknown"
+
+
+@pytest.mark.parametrize("sender", ["somebody", "kubelet", "cluster-autoscaler-of-mine", "karpenters", ""])
+@pytest.mark.parametrize("reason", ["TriggeredScaleUp", "NotTriggerScaleUp", "ScaledUpGroup", "Nominated", "FailedScheduling"])
+def test_what_somebody_else_says_in_an_autoscaler_s_words_is_no_sign_of_one(sender: str, reason: str) -> None:
+    pod = unschedulable(claims=())
+    said = event(pod, reason, "pod triggered scale-up: [{a 0->1 (max: 3)}]", component=sender)
+    view = cluster(pod, said)
+    assert autoscalers(view) == ()
+    assert newest_on_pod(view, view.all(Pod)[0].ref) == {}
 
 
 def test_the_clouds_karpenter_is_known_by_its_node_class() -> None:

@@ -7,7 +7,7 @@ from k8s_topo_mcp.scaleup.gang_gap import GangGap, gang_gap
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of
 
 from ..diagnosis.clusters import Item, cluster, device_class, gpus, node, request
-from ..diagnosis.gangs import ON, members, nodes, pod_group
+from ..diagnosis.gangs import ON, member, members, nodes, pod_group
 from .templates import template
 
 
@@ -43,6 +43,21 @@ def test_no_node_helps_members_that_none_takes() -> None:
 def test_a_group_that_fits_now_needs_nothing() -> None:
     found = gap(*nodes(2, gpus(4)), pod_group(2), *members(2, request(count=4)))
     assert (found.placeable, found.added, found.starts) == (2, 0, True)
+
+
+def test_a_node_that_helps_nobody_does_not_end_the_growth() -> None:
+    """Two take half a node each: of two nodes one each, so that the one that needs a whole one gets none before the third is there."""
+    halves = [*one(0, "4"), *one(1, "4")]
+    found = gap(pod_group(3), *halves, *one(2, "8"), devices=0)
+    assert (found.placeable, found.added, found.starts, found.idle.empty) == (0, 3, True, 0)
+    short = gap(pod_group(3), *halves, *one(2, "8"), devices=0, limit=2)
+    assert (short.added, short.starts) == (1, False)
+    none = gap(pod_group(3), *halves, *one(2, "99"), devices=0)
+    assert (none.added, none.starts) == (1, False)
+
+
+def one(number: int, cpu: str) -> list[Item]:
+    return member(number, requests={"cpu": cpu})
 
 
 def test_what_is_not_known_of_a_new_node_is_not_called_avoided() -> None:

@@ -238,6 +238,8 @@ def test_the_last_launch_failed_for_lack_of_machines() -> None:
     assert (codes(found), found[0].certainty) == (["INSUFFICIENT_CAPACITY"], "likely")
     old = event(about, "InsufficientCapacityError", text, component="karpenter", at=HOURS_AGO)
     assert codes(scene(*JUDGING, node_pool(), old)) == []
+    others = event(about, "InsufficientCapacityError", text, component="somebody", at=MINUTES_AGO)
+    assert codes(scene(*JUDGING, node_pool(), others)) == []
 
 
 def test_nodes_that_do_not_join_come_last() -> None:
@@ -249,6 +251,7 @@ def test_no_instance_type_meets_the_requirements() -> None:
     text = "NodePool requirements filtered out all compatible available instance types"
     pool = node_pool()
     assert codes(scene(*JUDGING, pool, event(pool, "NoCompatibleInstanceTypes", text, component="karpenter"))) == ["NO_INSTANCE_TYPE"]
+    assert codes(scene(*JUDGING, pool, event(pool, "NoCompatibleInstanceTypes", text, component="somebody"))) == []
 
 
 def test_the_simulation_has_the_last_word_on_a_new_node() -> None:

@@ -252,7 +252,7 @@ def test_what_starts_either_way_starts() -> None:
     ahead = plain("u", "4", priority=100, **IN_A_RACK)
     assert verdicts(simulated(ahead, plain("v", "4"), add=template(**NO_RACK))) == {"u": "unknown", "v": "starts"}
     assert verdicts(simulated(plain("u", "8", **IN_A_RACK), plain("v", "8", priority=1), add=template(**NO_RACK))) == {
-        "u": "unknown",
+        "u": "no room",
         "v": "starts",
     }
 

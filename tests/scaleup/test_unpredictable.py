@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.objects.node import HOSTNAME
 from k8s_topo_mcp.scaleup.new_nodes import with_nodes
 from k8s_topo_mcp.scaleup.on_new_nodes import on_new_node
 from k8s_topo_mcp.scaleup.survey import survey
-from k8s_topo_mcp.scaleup.template import HOSTNAME
 
 from ..diagnosis.clusters import cluster, node, pod
 from .templates import plain, template

@@ -124,22 +124,34 @@ def replicas(jobs: int, each: int) -> list[Item]:
 def test_what_pods_share_is_compared_once(jobs: int, terms: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The labels of each job with the two terms of each; with 200 jobs that would be 80,000 times."""
     done = Counter[str]()
-    made, means = Selection.__init__, Selection.means
 
-    def count_made(self: Selection, *args: Any) -> None:
-        done["made"] += 1
-        made(self, *args)
+    class Counted(Selection):
+        def __init__(self, *args: Any) -> None:
+            done["made"] += 1
+            super().__init__(*args)
 
-    def count_means(self: Selection, namespace: str, labels: Mapping[str, str]) -> bool:
-        done["compared"] += 1
-        return means(self, namespace, labels)
+        def means(self, namespace: str, labels: Mapping[str, str]) -> bool:
+            done["compared"] += 1
+            return super().means(namespace, labels)
 
-    monkeypatch.setattr(Selection, "__init__", count_made)
-    monkeypatch.setattr(Selection, "means", count_means)
+    monkeypatch.setattr(looks, "Selection", Counted)
     view = cluster(node(), *replicas(jobs, 3))
     waiting = view.all(Pod)
-    assert len(set(looks.required(view, waiting).values())) == jobs
-    assert done == ({"made": terms, "compared": terms * jobs} if terms else {})
+    assert len(set(looks.required(view, waiting).meant.values())) == jobs
+    once = {"made": terms, "compared": terms * jobs} if terms else {}
+    assert done == once
+    done.clear()
+    Kinds.of(view, waiting)  # also to know who is kept away
+    assert done == once
+
+
+@pytest.mark.parametrize("other", [{"topologyKey": "rack"}, {"topologyKey": HOST, "matchLabelKeys": ["number"]}])
+def test_terms_that_mean_the_same_pods_are_one_look(other: Item) -> None:
+    """Stored pods: what match label keys added is in the selector already."""
+    terms = [{"topologyKey": HOST, "labelSelector": {"matchLabels": RED}}, {**other, "labelSelector": {"matchLabels": RED}}]
+    rules = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    view = cluster(node(), of("a", RED), of("c", affinity=rules))
+    assert set(looks.required(view, view.all(Pod)).meant.values()) == {0, 1}  # one bit
 
 
 def test_a_selector_that_names_no_key_tells_namespaces_apart_alone() -> None:

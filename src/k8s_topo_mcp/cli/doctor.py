@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from k8s_topo_mcp.cli import exits, source
@@ -22,6 +22,7 @@ _NO_CLUSTER = "no live cluster to look at: give --kubeconfig FILE, set $KUBECONF
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     source.add_live_arguments(parser)
+    parser.add_argument("--also-watch", metavar="KINDS", help="look whether a server with the same --also-watch may list their metadata")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,21 +33,22 @@ def run(options: argparse.Namespace) -> int:
     try:
         source.require_live(options, _NO_CLUSTER)
         namespaces = source.namespaces(options.namespaces)
+        also = source.also_watched(options.also_watch)
     except source.NoSource as error:
         return exits.refuse(str(error))
     try:
-        found = check(options.kubeconfig, options.context, namespaces)
+        found = check(options.kubeconfig, options.context, namespaces, also)
     except SourceError as error:
         return exits.refuse(str(error), exits.SOURCE_UNREADABLE)
-    for label, text in told(found):
+    for label, text in told(found, also):
         print(textwrap.fill(text, _WIDTH, initial_indent=f"{label:<11}", subsequent_indent=" " * 11, break_long_words=False))
     if found.well or not found.answerable:
         return exits.SOURCE_UNREADABLE
     return exits.ANSWERED_IN_PART if found.missing or found.namespaces else exits.ANSWERED
 
 
-def told(found: Checkup) -> Iterable[tuple[str, str]]:
-    """The findings as (label, text)."""
+def told(found: Checkup, also: Sequence[str] = ()) -> Iterable[tuple[str, str]]:
+    """The findings as (label, text). `also` as in --also-watch."""
     from k8s_topo_mcp.rendering import clean
     from k8s_topo_mcp.sources.live.checkup import hidden
 
@@ -57,6 +59,8 @@ def told(found: Checkup) -> Iterable[tuple[str, str]]:
     yield "release", _release(found.release)
     yield "gates", _gates(found)
     yield "reads", f"{len(found.readable)} kinds, by GET alone ({found.requests} requests for this look)"
+    if found.noted:
+        yield "notes", f"{', '.join(found.noted)}: that one was written, by its metadata alone"
     if found.found_by:
         yield "discovery", f"{found.found_by}; right would be get on /api, /api/*, /apis and /apis/*, as system:discovery grants it"
     for entry in found.missing:
@@ -68,11 +72,12 @@ def told(found: Checkup) -> Iterable[tuple[str, str]]:
         yield "not there", f"{', '.join(found.not_served)}: not served by this cluster, which is no fault"
     yield "drivers", _drivers(found)
     if any("not permitted" in entry.reason for entry in found.missing):
+        named = ",".join(also)
         yield (
             "next",
             (
-                "permissions for a server in the cluster: k8s-topo-mcp rbac | kubectl apply -f - "
-                "(with --namespaces A,B for some namespaces only; then run doctor and serve with it too)"
+                f"permissions for a server in the cluster: k8s-topo-mcp rbac{f' --also-watch {named}' if also else ''} "
+                "| kubectl apply -f - (with --namespaces A,B for some namespaces only; then run doctor and serve with it too)"
             ),
         )
     yield "note", "whoever may call a server sees what its account sees"

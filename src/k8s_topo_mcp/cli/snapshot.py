@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     """Read, write, and say what was written."""
     from k8s_topo_mcp.sources.snapshot.alias_table import AliasTable
     from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser, anonymised
-    from k8s_topo_mcp.sources.snapshot.errors import NotWritten
+    from k8s_topo_mcp.sources.snapshot.errors import NoTable, NotWritten
     from k8s_topo_mcp.sources.snapshot.write import entries, write
     from k8s_topo_mcp.sources.source import SourceError
 
@@ -43,9 +43,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             found = entries(facts, items)
         size = write(options.out, found, stdout=sys.stdout.buffer, force=options.force)
-    except source.NoSource as error:
-        return exits.refuse(str(error))
-    except NotWritten as error:
+    except (source.NoSource, NotWritten, NoTable) as error:
         return exits.refuse(str(error))
     except SourceError as error:
         return exits.refuse(str(error), source.status_of(error))

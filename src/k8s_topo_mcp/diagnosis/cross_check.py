@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..objects import DEFAULT_SCHEDULER, Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling.sentence import SCHEDULER_ERROR, Sentences, same_histogram
 from ..view import ClusterView
-from ..view.indices import events_of
+from .evidence import last_refusal
 from .report import Check
 
 
@@ -47,10 +47,8 @@ def _without_device(message: str) -> str:
 def changed_since(view: ClusterView, pod: Pod) -> bool:
     """Whether a claim was allocated, or a node or slice made, after the scheduler last spoke: its sentence may be out of date."""
     condition = pod.condition("PodScheduled")
-    said = max(
-        (event.last for event in events_of(view, pod.ref) if event.reason == "FailedScheduling" and event.last is not None), default=None
-    )
-    moment = said if said is not None else condition.changed if condition is not None else None
+    said = last_refusal(view, pod)
+    moment = said.last if said is not None else condition.changed if condition is not None else None
     if moment is None:
         return False
     times = [

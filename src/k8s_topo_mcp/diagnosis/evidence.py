@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ..findings import Finding
-from ..objects import Condition, Event, ObjectRef
+from ..objects import Condition, Event, ObjectRef, Pod
 from ..view import ClusterView
+from ..view.indices import events_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,13 @@ class Held:
 def age_of(view: ClusterView, moment: float | None) -> float | None:
     """Seconds between a moment and the view's own; None where either isn't known."""
     return None if moment is None or not view.now else max(0.0, view.now - moment)
+
+
+def last_refusal(view: ClusterView, pod: Pod) -> Event | None:
+    """The newest event in which the pod's scheduler says that it found no node, None where there is none with a time. Karpenter uses
+    that reason too."""
+    own = (event for event in events_of(view, pod.ref) if event.reason == "FailedScheduling" and event.last is not None)
+    return next((event for event in own if event.component in (pod.scheduler_name, "")), None)
 
 
 def said(view: ClusterView, event: Event) -> Said:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..objects import Node, ResourceSlice
+from ..objects.node import HOSTNAME
 from ..scaleup.likeness import CONDITION_TAINTS, new_slices, shape_of
 from ..view import Add, ClusterView
 from .report import Change
@@ -33,7 +34,7 @@ def twins(view: ClusterView, node: Node, count: int) -> tuple[Add, ...] | None:
 
 def _twin(node: Node, start: str) -> Node:
     name = f"{start}{node.name}"
-    labels = {**node.metadata.labels, "kubernetes.io/hostname": name}
+    labels = {**node.metadata.labels, HOSTNAME: name}
     taints = tuple(taint for taint in node.taints if not taint.key.startswith(CONDITION_TAINTS))
     return replace(node, metadata=replace(node.metadata, name=name, uid="", labels=labels), unschedulable=False, taints=taints)
 

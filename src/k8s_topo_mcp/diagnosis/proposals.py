@@ -19,6 +19,7 @@ from ..objects import (
     Owner,
     OwnerReference,
     Pod,
+    PriorityClass,
     ResourceClaim,
     ResourceClaimTemplate,
 )
@@ -26,6 +27,7 @@ from ..objects.owner import PodTemplate
 from ..view import Add, ClusterView, Replace
 from ..view.indices import nearest_names
 from .manifest import Document, read_manifest
+from .pod_priority import check_priorities, with_priorities, with_priority
 from .yaml_items import ManifestError
 
 
@@ -49,7 +51,9 @@ def read(view: ClusterView, text: str, namespace: str) -> tuple[Document, ...]:
     )
     documents = read_manifest(text, namespace, environment)
     _check_namespaces(view, documents)
-    return documents
+    there = with_objects(view, [entry.object for entry in documents if isinstance(entry.object, PriorityClass)])
+    check_priorities(there, documents)
+    return with_priorities(there, documents)
 
 
 def _check_namespaces(view: ClusterView, documents: Sequence[Document]) -> None:
@@ -152,7 +156,7 @@ def as_new(pod: Pod) -> Pod:
 
 
 def with_pod(view: ClusterView, pod: Pod, notes: list[str]) -> tuple[ClusterView, Pod]:
-    """The view with the pod and the claims that would be generated for it; those that it has stay."""
+    """The view with the pod as it would be created and the claims that would be generated for it; those that it has stay."""
     statuses: dict[str, str | None] = {}
     made: list[ResourceClaim] = []
     for entry in pod.resource_claims:
@@ -170,6 +174,6 @@ def with_pod(view: ClusterView, pod: Pod, notes: list[str]) -> tuple[ClusterView
         claim = ResourceClaim(Metadata(name=name, namespace=pod.namespace, owners=(owner,)), template.spec)
         made.append(claim)
         statuses[entry.name] = name
-    pod = replace(pod, resource_claim_statuses=statuses)
+    pod = replace(with_priority(view, pod), resource_claim_statuses=statuses)
     notes += [f"template of entry {claim.name} asks for nothing" for claim in made if not claim.spec.requests]
     return with_objects(view, [pod, *made]), pod

@@ -26,10 +26,10 @@ def fewer(around: Around, largest: int) -> Iterator[Change]:
         yield around.change(f"count {request.count} → {largest}", ".count", str(request.count), str(largest), edits)
 
 
-def one_less(around: Around) -> Iterator[Change]:
-    """Halve the count and take one off: for causes that don't say how many would fit."""
+def one_less(around: Around, *others: int) -> Iterator[Change]:
+    """Halve the count and take one off: for causes that don't say how many would fit. `others` are asked for too; the most first."""
     count = around.request.count
-    for fitting in dict.fromkeys((count - 1, count // 2, 1)):
+    for fitting in sorted({count - 1, count // 2, 1, *others}, reverse=True):
         yield from fewer(around, fitting)
 
 

@@ -22,14 +22,13 @@ from ..scheduling.placement import Placement, place
 from ..scheduling.pod_signature import signatures
 from ..view import ClusterView, Replace
 from ..view.indices import claims_of
-from . import pod_changes
+from . import pod_changes, request_changes
 from .alike_changes import for_all
 from .cause import find_cause
 from .gang import what_keeps
 from .new_nodes import adds_nodes
 from .remedies import around_of, has_remedies, propose
 from .report import Cause, Change
-from .request_changes import fewer
 from .trials import Subject
 
 MOST_OPTIONS = 4
@@ -266,9 +265,8 @@ def _in_place(simulation: Simulation, entry: Refused, template: NodeTemplate) ->
     if problem is not None and cause.open_nodes and placement.devices.extended is None and not placement.pod_wide:
         around = around_of(Subject(end, waiting, problem.claims, problem, nodes), problem, cause)
         if around is not None and end.current(around.claim) is not None:
-            count, start = around.request.count, len(simulation.starting) or entry.fit or 0
-            amounts = {count - 1, count * start // len(simulation.pods), count // 2, 1}
-            less = [change for amount in sorted(amounts, reverse=True) for change in fewer(around, amount)]
+            start = len(simulation.starting) or entry.fit or 0
+            less = request_changes.one_less(around, around.request.count * start // len(simulation.pods))
             found = [*(change for change in less if _asks_less(change)), *found]
     unlike = {change.text: change for change in found}
     return list(unlike.values())[: FEW_CHANGES if len(simulation.pods) <= MANY_PODS else 1]

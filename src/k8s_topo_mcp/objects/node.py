@@ -12,6 +12,8 @@ from .container import Resources, decode_resources, no_resources
 from .decoding import DecodeError, Json, boolean, each, mapping, string, strings, timestamp
 from .meta import ApiObject, Timestamp, decode_metadata
 
+HOSTNAME = "kubernetes.io/hostname"
+"""The label by which a rule between pods tells nodes apart (k8s.io/api core/v1/well_known_labels.go)."""
 INSTANCE_TYPE, OLD_INSTANCE_TYPE = "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"
 """Labels for a node's machine type, and the deprecated one (k8s.io/api core/v1/well_known_labels.go)."""
 

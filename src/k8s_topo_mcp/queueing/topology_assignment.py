@@ -16,10 +16,9 @@ from dataclasses import dataclass, replace
 from ..objects import KueueWorkload, Pod
 from ..objects.kueue import POD_SET_LABEL, TOPOLOGY_GATE, WORKLOAD_ANNOTATION
 from ..objects.kueue_assignment import PodSetAssignment, TopologyAssignment
+from ..objects.node import HOSTNAME
 from ..view import ClusterView, Replace
 from .admission import workload_of_pod
-
-HOSTNAME = "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,16 +82,18 @@ def _is_gated(pod: Pod) -> bool:
     return TOPOLOGY_GATE in pod.scheduling_gates
 
 
-def _pod_set(pod: Pod) -> Iterable[tuple[str, str]]:
-    """Of pods that may have been placed by Kueue: it marks them."""
-    name = pod.metadata.labels.get(POD_SET_LABEL)
-    marked = name is not None or WORKLOAD_ANNOTATION in pod.metadata.annotations or _is_gated(pod)
-    return ((pod.namespace, name or ""),) if marked and not pod.is_terminal else ()
+def _is_marked(pod: Pod) -> bool:
+    """Whether the pod may have been placed by Kueue: it marks them."""
+    return POD_SET_LABEL in pod.metadata.labels or WORKLOAD_ANNOTATION in pod.metadata.annotations or _is_gated(pod)
+
+
+def _marked(pod: Pod) -> Iterable[str]:
+    return (pod.namespace,) if _is_marked(pod) and not pod.is_terminal else ()
 
 
 def _of_pod(view: ClusterView, pod: Pod) -> tuple[KueueWorkload, str, TopologyAssignment] | None:
     """The pod's Workload with the name and the assignment of its pod set."""
-    if not any(True for _ in _pod_set(pod)):
+    if pod.is_terminal or not _is_marked(pod):
         return None
     name = pod.metadata.annotations.get(WORKLOAD_ANNOTATION, "")
     workload = (view.get(KueueWorkload, name, pod.namespace) if name else None) or workload_of_pod(view, pod)
@@ -108,15 +109,22 @@ def _assignment(workload: KueueWorkload, pod_set: str) -> PodSetAssignment | Non
     return next((entry for entry in workload.assignments if entry.name == pod_set), None)
 
 
+def _pod_sets(view: ClusterView, namespace: str) -> Mapping[tuple[int, str], Sequence[Pod]]:
+    """The pods of a namespace by workload, by its id, and pod set."""
+    found: dict[tuple[int, str], list[Pod]] = {}
+    for pod in view.index(Pod, _marked).get(namespace, ()):
+        of = _of_pod(view, pod)
+        if of is not None:
+            found.setdefault((id(of[0]), of[1]), []).append(pod)
+    return found
+
+
 def _given_out(
     view: ClusterView, workload: KueueWorkload, pod_set: str, topology: TopologyAssignment
 ) -> Mapping[tuple[str, str], tuple[str, ...]]:
     """The domain of each gated pod of a pod set: what the others have left, in order."""
-    index = view.index(Pod, _pod_set)
-    marked = {
-        pod.key: pod for name in dict.fromkeys((pod_set, "")) for pod in index.get((workload.namespace, name), ()) if not pod.is_terminal
-    }
-    own = [pod for pod in marked.values() if (of := _of_pod(view, pod)) is not None and of[0] is workload and of[1] == pod_set]
+    namespace = workload.namespace
+    own = view.memo(("kueue pod sets", namespace), lambda: _pod_sets(view, namespace)).get((id(workload), pod_set), ())
     taken: dict[tuple[str, ...], int] = {}
     for pod in own:
         if not _is_gated(pod):

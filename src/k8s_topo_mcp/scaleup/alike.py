@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from ..objects import Node, Pod, ResourceSlice
+from ..objects.node import HOSTNAME
 from ..scheduling.dynamic_resources import inventory
 from ..scheduling.node_info import node_info
 from ..scheduling.placing import Placing
 from ..scheduling.scoring.node_resources_fit import non_zero_requested
 from ..view import ClusterView, derived
 from ..view.indices import allocated_claims, claims_of, pods_nominated_to, slices_of_node
-from .template import HOSTNAME
 
 NAME = "metadata.name"
 

@@ -6,16 +6,17 @@ rack, a new node may turn up in the same one: that isn't known before, unless no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from ..findings import finding
 from ..objects import Node, Pod
+from ..objects.node import HOSTNAME
 from ..queueing.topology_assignment import Assigned, assigned
 from ..view import ClusterView
 from .obstacle import Certainty
 from .passing_over import Check, Passed
-from .template import HOSTNAME, NodeTemplate
+from .template import NodeTemplate
 from .unpredictable import host_names
 
 
@@ -29,12 +30,23 @@ def assigned_elsewhere(view: ClusterView, templates: Sequence[NodeTemplate]) -> 
             return None
         certainty: Certainty = "unknown" if "unknown" in found else "certain"
         new = "may be elsewhere" if certainty == "unknown" else "are elsewhere"
-        nodes = sum(1 for node in view.all(Node) if all(node.metadata.labels.get(key) == own.selector[key] for key in own.selector))
+        nodes = _nodes_in(view, own.selector)
         values = {"workload": own.workload.full_name, "domain": own.domain, "nodes": nodes}
         why = finding("ASSIGNED_ELSEWHERE", own.workload.ref, "status.admission.podSetAssignments", **values, new=new)
         return Passed(why, certainty, _removed_by(own, nodes))
 
     return check
+
+
+def _nodes_in(view: ClusterView, selector: Mapping[str, str]) -> int:
+    """How many nodes there are in a domain."""
+    by_label = view.index(Node, _labels)
+    fewest = min((by_label.get(label, ()) for label in selector.items()), key=len, default=view.all(Node))
+    return sum(1 for node in fewest if selector.items() <= node.metadata.labels.items())
+
+
+def _labels(node: Node) -> Iterable[tuple[str, str]]:
+    return node.metadata.labels.items()
 
 
 def _in(view: ClusterView, selector: Mapping[str, str], template: NodeTemplate) -> Literal["yes", "no", "unknown"]:

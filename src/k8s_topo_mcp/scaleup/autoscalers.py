@@ -18,6 +18,7 @@ from ..view.leases import is_live, read_at
 from .ages import seconds_since
 from .autoscaler import Autoscaler, Kind, Sign, State
 from .claim_support import of_cluster_autoscaler, of_karpenter
+from .events import Sender
 from .settings import Settings, parse
 
 STALE = 600.0
@@ -25,7 +26,6 @@ STALE = 600.0
 
 LEASES: dict[Kind, str] = {"Cluster Autoscaler": "cluster-autoscaler", "Karpenter": "karpenter-leader-election"}
 PROGRAMS: dict[Kind, str] = {"Cluster Autoscaler": "cluster-autoscaler", "Karpenter": "karpenter"}
-OWN_REASONS = frozenset({"TriggeredScaleUp", "NotTriggerScaleUp", "ScaledUpGroup", "FailedToScaleUpGroup", "ScaleUpTimedOut"})
 
 _TAG = re.compile(r":v?(\d+(?:\.\d+){1,2}[^/@]*)(?:@|\Z)")
 
@@ -146,16 +146,16 @@ def _traces(view: ClusterView, kind: Kind) -> Iterator[Sign]:
         yield Sign(event.ref, f"event {event.reason}", age, age is not None and age <= STALE)
 
 
-def _newest(events: Sequence[Event], own: Callable[[Event], bool]) -> Event | None:
-    return max((event for event in events if own(event)), key=lambda event: event.last or 0.0, default=None)
+def _newest(events: Sequence[Event], sender: Sender) -> Event | None:
+    return max((event for event in events if event.component == sender), key=lambda event: event.last or 0.0, default=None)
 
 
 def _by_cluster_autoscaler(events: tuple[Event, ...]) -> Event | None:
-    return _newest(events, lambda event: event.component.startswith("cluster-autoscaler") or event.reason in OWN_REASONS)
+    return _newest(events, "cluster-autoscaler")
 
 
 def _by_karpenter(events: tuple[Event, ...]) -> Event | None:
-    return _newest(events, lambda event: event.component.startswith("karpenter"))
+    return _newest(events, "karpenter")
 
 
 _OWN_EVENTS: dict[Kind, Callable[[tuple[Event, ...]], Event | None]] = {

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from ..objects import Condition, DecodeError, Json, Metadata, Node, ObjectRef, Quantity
 from ..objects.decoding import boolean, decode_quantities, each, mapping, nested, optional_integer, string, string_map
 from ..objects.meta import decode_metadata
-from ..objects.node import decode_node_taint
+from ..objects.node import HOSTNAME, decode_node_taint
 from .node_group import NodeGroup
 from .shapes import PLENTY, PODS
-from .template import HOSTNAME, Fact, NodeTemplate
+from .template import Fact, NodeTemplate
 
 GROUP = "capacity.k8s.io"
 TYPE, POOL = "ClusterPotentialInstanceType", "ClusterPotentialCapacityPool"

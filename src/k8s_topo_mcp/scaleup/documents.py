@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ..objects import ApiObject, Condition, DecodeError, Json, Node, NodeOverlay, NodePool, ResourceSlice, decode
+from ..objects.node import HOSTNAME
 from ..view import Add, ClusterView, Delete
 from .capacity_pools import capacity_groups, is_capacity
 from .daemons import with_daemons
@@ -19,7 +20,7 @@ from .likeness import whole
 from .machine_groups import machine_groups
 from .node_group import NodeGroup
 from .node_pools import node_pools
-from .template import HOSTNAME, Fact, NodeTemplate
+from .template import Fact, NodeTemplate
 
 
 def from_documents(items: Iterable[Json], view: ClusterView | None = None) -> tuple[NodeGroup, ...]:

@@ -1,12 +1,15 @@
 """Pods of which it isn't known whether a node takes them, and the queue as it goes if each of these nodes does.
 
 Such a pod may take room that others get without it, or bring its group to its minimum. So the queue is played more than once: these nodes
-refuse these pods, or they take them, as long as there is room, or only one. What is the same each time is known.
+refuse these pods, or some take some of them, in every combination where these are few. What is the same each time is known. Where they are
+many, only what none of these pods can touch is (`untouched.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..dra.outcome import Unknown
@@ -16,14 +19,19 @@ from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.node_info import effective_requests
 from ..scheduling.placement import Placement, place
 from ..scheduling.placing import Known
+from ..scheduling.pod_signature import relates, signature
 from ..view import Replace
 from .new_nodes import NewNodes
 from .on_new_nodes import OnNewNode
 from .queue import Entry
-from .replay import Play, play_all
+from .replay import MOST_PLAYED, Play, play_all
 
-MOST_ALONE = 6
-"""Of so many kinds of such pods the first is played by itself."""
+MOST_CASES, MOST_OF_A_FEW = 8, 64
+"""So many combinations of such pods and nodes are played; of a small queue more, as long as no more pods are placed in all than in the ways
+through ties."""
+
+Taken = Mapping[int, frozenset[str]]
+"""id of a pod -> nodes of which it isn't known that are to take it, on one of them"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,47 +109,76 @@ def refused_there(known: Known, pods: Sequence[Pod], kinds: Kinds, new: NewNodes
     return found
 
 
-def hopeful_plays(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, ways: int) -> tuple[Play, ...]:
-    """The queue if nodes of which it isn't known take the pods: all of these pods; then only the first of those that ask alike, as each new
-    node may have another value of a label. Of each the way on which the fewest get a node."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Hopes:
+    """`plays`: the queue where nodes of which it isn't known take some of the pods. `all_played`: with the one where they take none these
+    are all that may come. `bound`: in none more of the pods get a node than in these."""
+
+    plays: tuple[Play, ...]
+    all_played: bool
+    bound: bool
+
+
+def hopes(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, ways: int) -> Hopes:
+    """
+    The queue if nodes of which it isn't known take pods.
+
+    Each of the pods goes to none of them or to one, as long as that has room: every combination is played where these are few, as of one
+    node nothing follows for another (each may have another value of a label), nor of one pod for another. Where they are many, one play is
+    that all these nodes take all of the pods. Of each the way on which the fewest get a node.
+    """
     if not doubts.whys:
-        return ()
-    alone: dict[object, int] = {}
+        return Hopes((), True, True)
+    pods = [pod for entry in entries for pod in entry.pods]
+    choices = [[(id(pod), name) for name in (None, *sorted(doubts.nodes[id(pod)]))] for pod in pods if id(pod) in doubts.nodes]
+    if not doubts.unjudged and math.prod(map(len, choices)) <= max(MOST_CASES, min(MOST_OF_A_FEW, MOST_PLAYED // len(pods))):
+        cases = [{number: frozenset({name}) for number, name in case if name is not None} for case in itertools.product(*choices)]
+        plays = [(case, _with_fallback(new, entries, kinds, known, doubts, case, ways)) for case in cases if case]
+        asks = {id(pod): signature(new.view, replace(pod, priority=0)) for pod in pods if id(pod) in doubts.nodes and not relates(pod)}
+        return Hopes(tuple(play for case, play in plays if _may_be(play, case, entries, asks)), True, True)
+    every = _with_fallback(new, entries, kinds, known, doubts, doubts.nodes, ways)
+    return Hopes((every,), False, every.independent)
+
+
+def _may_be(play: Play, case: Taken, entries: Sequence[Entry], asks: Mapping[int, Hashable]) -> bool:
+    """Whether no pod was left out although one that asks the same and comes later got one of these nodes: that one takes both or none, and
+    nothing was freed in between."""
+    nodes = {pod.key: node for pod, node in play.placed}
+    left: set[tuple[int | None, Hashable]] = set()
     for number, entry in enumerate(entries):
-        for pod in entry.pods:
-            if id(pod) in doubts.nodes:
-                asks = repr((pod.node_selector, pod.affinity, pod.topology_spread, pod.resource_claims)), doubts.whys[id(pod)]
-                alone.setdefault((number if entry.gang is not None else None, asks), id(pod))
-    every = _with_fallback(new, entries, kinds, known, doubts, frozenset(doubts.nodes), ways)
-    if len(doubts.nodes) < 2:
-        return (every,)
-    return every, *(_play(new, entries, kinds, known, doubts, frozenset({one}), ways) for one in list(alone.values())[:MOST_ALONE])
+        for pod in (pod for pod in entry.pods if id(pod) in asks):
+            like = (number if entry.gang is not None else None), asks[id(pod)]
+            node = nodes.get(pod.key)
+            if node is None:
+                left.add(like)
+            elif like in left and node in case.get(id(pod), ()):
+                return False
+    return True
 
 
-def _with_fallback(
-    new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, taken: frozenset[int], ways: int
-) -> Play:
+def _with_fallback(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, taken: Taken, ways: int) -> Play:
     """Pods for which there is no room on these nodes, and that others take for certain, go there."""
     play = _play(new, entries, kinds, known, doubts, taken, ways)
     placed = {pod.key for pod, _ in play.placed}
-    left = {id(pod) for entry in entries for pod in entry.pods if id(pod) in taken - doubts.undecided and pod.key not in placed}
-    return _play(new, entries, kinds, known, doubts, taken - left, ways) if left else play
+    left = {id(pod) for entry in entries for pod in entry.pods if id(pod) in taken.keys() - doubts.undecided and pod.key not in placed}
+    others = {number: names for number, names in taken.items() if number not in left}
+    return _play(new, entries, kinds, known, doubts, others, ways) if left else play
 
 
-def _play(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, taken: frozenset[int], ways: int) -> Play:
+def _play(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, taken: Taken, ways: int) -> Play:
     nodes = {node.name: node for node in new.view.all(Node)}
     stand_ins: dict[int, Pod] = {}
     for entry in entries:
         for pod in entry.pods:
             if id(pod) in taken:
-                stand_ins[id(pod)] = _taken_anyway(pod, [nodes[name] for name in doubts.nodes[id(pod)]])
+                stand_ins[id(pod)] = _taken_anyway(pod, [nodes[name] for name in taken[id(pod)]])
     view = new.view.with_edits(*map(Replace, stand_ins.values()))
     others = [pod for entry in entries for pod in entry.pods if id(pod) not in stand_ins]
     found = Kinds.of(view, [*others, *stand_ins.values()])
     signatures = dict(found.signatures)
     there: Known = {signatures[id(pod)]: known[kinds.signatures[id(pod)]] for pod in others if kinds.signatures[id(pod)] in known}
     for number, pod in stand_ins.items():
-        only = doubts.nodes[number]
+        only = taken[number]
         own = signatures[id(pod)] = "taken anyway", only, signatures[id(pod)]
         if own not in there:
             there[own] = place(view, pod, tuple(node for name, node in nodes.items() if name in only))

@@ -6,13 +6,13 @@ size is what it was then.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..objects import ObjectRef
 from ..view import ClusterView
 from .autoscalers import status
-from .group_events import GroupWord, group_words
+from .group_events import GroupWord, group_words, words_of
 from .machine_groups import group_of
 from .machine_types import STARTING
 from .node_group import NodeGroup
@@ -33,14 +33,10 @@ def event_groups(view: ClusterView, known: Collection[str]) -> tuple[NodeGroup, 
         # One that the autoscaler's own ConfigMap has counts before one on a pod; of two such the newer.
         if before is None or (before.confidence == "assumed" and word.confidence == "declared"):
             found[word.group] = word
-    return tuple(_group(view, word, tuple(_sizes(view, name))) for name, word in found.items())
+    return tuple(_group(view, word, [size for size in words_of(view, name) if size.what != "failed"]) for name, word in found.items())
 
 
-def _sizes(view: ClusterView, name: str) -> Iterator[GroupWord]:
-    return (word for word in group_words(view) if word.group == name and word.what != "failed")
-
-
-def _group(view: ClusterView, word: GroupWord, grown: tuple[GroupWord, ...]) -> NodeGroup:
+def _group(view: ClusterView, word: GroupWord, grown: Sequence[GroupWord]) -> NodeGroup:
     sizes = next((entry for entry in grown if entry.confidence == word.confidence), None)
     size, most = (None, None) if sizes is None else (sizes.size, sizes.most)
     if word.what == "failed" or (sizes is not None and view.now and view.now - (sizes.event.last or 0.0) > STARTING):

@@ -2,7 +2,7 @@
 
 Cluster Autoscaler: TriggeredScaleUp and NotTriggerScaleUp of component cluster-autoscaler (processors/status eventing_scale_up status
 processor). Karpenter: Nominated and FailedScheduling of component karpenter (pkg/controllers/provisioning/scheduling/events.go), the latter
-under the scheduler's own reason, so it is told apart by its sender.
+under the scheduler's own reason. So each is told by its sender, as anybody may give an event any reason.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from ..view import ClusterView
 from ..view.indices import events_of
 
 Sender = Literal["cluster-autoscaler", "karpenter"]
+"""the component that an autoscaler's events name (CreateEventRecorder in cluster-autoscaler/utils/kubernetes/client.go;
+GetEventRecorderFor in karpenter pkg/operator/operator.go)"""
 
 ON_PODS: Mapping[Sender, frozenset[str]] = {
     "cluster-autoscaler": frozenset({"TriggeredScaleUp", "NotTriggerScaleUp"}),
@@ -34,13 +36,13 @@ def newest_on_pod(view: ClusterView, pod: ObjectRef) -> Mapping[Sender, Event]:
 
 
 def _sender(event: Event) -> Sender | None:
-    return next((sender for sender, reasons in ON_PODS.items() if event.reason in reasons and event.component.startswith(sender)), None)
+    return next((sender for sender, reasons in ON_PODS.items() if event.reason in reasons and event.component == sender), None)
 
 
-def _reason(event: Event) -> Iterable[str]:
-    return (event.reason,)
+def _said(event: Event) -> Iterable[tuple[str, str]]:
+    return ((event.component, event.reason),)
 
 
-def with_reason(view: ClusterView, reason: str) -> tuple[Event, ...]:
-    """All events of that reason, newest first."""
-    return tuple(sorted(view.index(Event, _reason).get(reason, ()), key=lambda event: -(event.last or 0.0)))
+def with_reason(view: ClusterView, sender: Sender, reason: str) -> tuple[Event, ...]:
+    """All events of that autoscaler and reason, newest first."""
+    return tuple(sorted(view.index(Event, _said).get((sender, reason), ()), key=lambda event: -(event.last or 0.0)))

@@ -16,10 +16,10 @@ from ..scheduling.gang_scheduling import Gang, taking_part
 from ..scheduling.kinds_of_pods import Kinds
 from ..view import ClusterView
 from .left_over import LeftOver, left_over
-from .new_nodes import with_nodes
+from .new_nodes import NewNodes, with_nodes
 from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts, nodes_for_the_rest
 from .queue import Entry
-from .replay import play_all, ways_for
+from .replay import Play, play_all, ways_for
 from .template import NodeTemplate
 
 
@@ -78,21 +78,33 @@ def gang_gap(view: ClusterView, gang: Gang, template: NodeTemplate, limit: int |
 
 
 def _added(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, limit: int) -> int:
-    """How many nodes are made for these pods: as long as one more takes one more of them. For pods that are all alike as many at once as
-    would do if each took as many as the fullest did: there each takes as many as any other."""
+    """How many nodes are made for these pods: the fewest with which as many get one as with any number up to `limit`. One more may help
+    nobody and two more somebody, as the scheduler spreads pods that come before one that needs a whole node. For pods that are all alike as
+    many are added at once as would do if each took as many as the fullest did: there each takes as many as any other."""
     pods = tuple(view.current(pod) or pod for pod in pods)
     alone = tuple(Entry((pod,)) for pod in pods)
     kinds = Kinds.of(view, pods)
     each_alike = len(set(kinds.signatures.values())) == 1 and not kinds.looking
-    count, placed, step = 0, 0, 1
+
+    def play(count: int) -> tuple[Play, NewNodes]:
+        new = with_nodes(view, ((template, count),))
+        return play_all(new.view, alone, kinds, looks_with(new, view, pods, kinds), new.origins, 1).first, new
+
+    limit = min(limit, len(pods))  # a node for each is as many as are of use
+    count, best, placed, step, most = 0, 0, 0, 1, -1
     while count < limit and placed < len(pods):
         step = min(step, limit - count)
-        new = with_nodes(view, ((template, count + step),))
-        play = play_all(new.view, alone, kinds, looks_with(new, view, pods, kinds), new.origins, 1).first
-        if len(play.placed) >= placed + step:
-            count, placed, step = count + step, len(play.placed), nodes_for_the_rest(play, new) if each_alike else 1
+        played, new = play(count + step)
+        if len(played.placed) >= placed + step:
+            count = best = count + step
+            placed, step = len(played.placed), nodes_for_the_rest(played, new) if each_alike else 1
         elif step > 1:
             step = 1
         else:
-            break
-    return count
+            most = len(play(limit)[0].placed) if most < 0 else most
+            if placed >= most:
+                break
+            count += 1
+            if len(played.placed) > placed:
+                placed, best = len(played.placed), count
+    return best

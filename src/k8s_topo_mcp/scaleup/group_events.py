@@ -19,10 +19,10 @@ from typing import Literal
 from ..objects import Event, Pod
 from ..view import ClusterView
 from .autoscalers import homes
-from .events import newest_on_pod
+from .events import Sender, newest_on_pod, with_reason
 from .template import Confidence
 
-SENDER = "cluster-autoscaler"
+SENDER: Sender = "cluster-autoscaler"
 MOST_GROUPS = 200
 """Groups that events are believed to tell of, those of the newest events."""
 _LONGEST = 2000
@@ -64,6 +64,18 @@ def group_words(view: ClusterView) -> tuple[GroupWord, ...]:
     return view.memo("words of groups", lambda: _group_words(view))
 
 
+def words_of(view: ClusterView, group: str) -> tuple[GroupWord, ...]:
+    """Those of one group, newest first."""
+    return view.memo("words by group", lambda: _by_group(view)).get(group, ())
+
+
+def _by_group(view: ClusterView) -> Mapping[str, tuple[GroupWord, ...]]:
+    found: dict[str, list[GroupWord]] = {}
+    for word in group_words(view):
+        found.setdefault(word.group, []).append(word)
+    return {group: tuple(words) for group, words in found.items()}
+
+
 def _group_words(view: ClusterView) -> tuple[GroupWord, ...]:
     own = homes(view)
     found: list[GroupWord] = []
@@ -80,9 +92,7 @@ def _group_words(view: ClusterView) -> tuple[GroupWord, ...]:
 
 
 def _of_groups(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    return tuple(
-        event for event in events if (event.reason in _FORMS or event.reason == "TriggeredScaleUp") and event.component.startswith(SENDER)
-    )
+    return tuple(event for event in events if (event.reason in _FORMS or event.reason == "TriggeredScaleUp") and event.component == SENDER)
 
 
 def _on_status(event: Event, own: Iterable[str]) -> bool:
@@ -113,7 +123,7 @@ def _on_a_pod(event: Event) -> Iterator[GroupWord]:
 
 def last_failure(view: ClusterView, group: str, within: float) -> GroupWord | None:
     """The newest failure of a group that isn't older than that many seconds, unless it grew since."""
-    declared = (word for word in group_words(view) if word.group == group and word.confidence == "declared")
+    declared = (word for word in words_of(view, group) if word.confidence == "declared")
     last = next((word for word in declared if word.what != "tried"), None)
     if last is None or last.what != "failed" or last.event.last is None or not view.now or view.now - last.event.last > within:
         return None
@@ -123,19 +133,12 @@ def last_failure(view: ClusterView, group: str, within: float) -> GroupWord | No
 def most_nodes(view: ClusterView, within: float) -> tuple[int, Event] | None:
     """As many nodes as the autoscaler may make in all, where it said lately that it has."""
     own = homes(view)
-    found = [
-        (int(match[1]), event)
-        for event in view.shared(Event, _of_totals)
-        if _on_status(event, own) and (match := _TOTAL.match(event.message[:_LONGEST])) is not None
-    ]
-    newest = max(found, key=lambda entry: entry[1].last or 0.0, default=None)
+    said = (event for event in with_reason(view, SENDER, "MaxNodesTotalReached") if _on_status(event, own))
+    found = ((int(match[1]), event) for event in said if (match := _TOTAL.match(event.message[:_LONGEST])) is not None)
+    newest = next(found, None)
     if newest is None or newest[1].last is None or not view.now or view.now - newest[1].last > within:
         return None
     return newest
-
-
-def _of_totals(events: tuple[Event, ...]) -> tuple[Event, ...]:
-    return tuple(event for event in events if event.reason == "MaxNodesTotalReached" and event.component.startswith(SENDER))
 
 
 def last_word(view: ClusterView, pods: Iterable[Pod]) -> tuple[Pod, Event] | None:

@@ -13,7 +13,7 @@ from ..objects import KueueWorkload, Pod
 from ..objects.kueue import QUEUE_LABEL
 from ..queueing.admission import KUEUE, closed_queue, refusal, workload_of_pod
 from ..view import ClusterView
-from ..view.indices import to_come
+from ..view.indices import not_created
 from .obstacle import Obstacle
 from .passing_over import Passed, concerning
 from .provisioning_requests import of_workload, unmet
@@ -58,7 +58,7 @@ def _queued(view: ClusterView, pod: Pod) -> Passed | None:
 def _waiting_workload(view: ClusterView, pod: Pod) -> KueueWorkload | None:
     """The pod's Workload, where it keeps the pod: a gate of Kueue on it, or a pod that doesn't exist yet."""
     gated = any(gate.startswith(KUEUE) for gate in pod.scheduling_gates)
-    return workload_of_pod(view, pod) if gated or to_come(view, pod) else None
+    return workload_of_pod(view, pod) if gated or not_created(view, pod) else None
 
 
 def _waiting_request(view: ClusterView, pod: Pod, settings: Settings | None) -> Passed | None:

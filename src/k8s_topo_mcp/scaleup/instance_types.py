@@ -22,10 +22,10 @@ from dataclasses import replace
 
 from ..objects import AttributeBinding, Condition, DecodeError, Json, Metadata, Node, ResourceSlice
 from ..objects.decoding import boolean, decode_quantities, each, string, string_map, strings
-from ..objects.node import INSTANCE_TYPE, decode_node_taint
+from ..objects.node import HOSTNAME, INSTANCE_TYPE, decode_node_taint
 from ..objects.resource_slice import decode_slice
 from .shapes import PLENTY, PODS, UnknownShape, shape
-from .template import HOSTNAME, Fact, NodeTemplate
+from .template import Fact, NodeTemplate
 
 API_VERSION, KIND = "k8s-topo-mcp/v1", "InstanceTypes"
 _FIELDS = frozenset("name shape labels allocatable capacity taints slices bindings".split())

@@ -29,6 +29,9 @@ CONDITION_TAINTS = "node.kubernetes.io/"
 MANY_SHAPES = 4_096
 """After so many shapes those of nodes that are gone are forgotten."""
 
+SAID_IN_FULL_SINCE = 36
+"""The first minor in which a pool is incomplete for missing slices alone, not for what is wrong in them."""
+
 TaintOn = tuple[str, str, str, str, str]
 """driver, device, then key, value and effect of a taint"""
 
@@ -111,6 +114,12 @@ def new_slices(view: ClusterView, node: Node) -> tuple[ResourceSlice, ...] | Non
 
 def whole(view: ClusterView, slices: Sequence[ResourceSlice]) -> bool:
     """Whether these slices of one node are all that their pools say there are, in the newest generation of each."""
+    if view.release.minor >= SAID_IN_FULL_SINCE and all(entry.slice_count == 1 for entry in slices):
+        return len({(entry.driver, entry.pool) for entry in slices}) == len(slices) or _all_whole(view, slices)
+    return _all_whole(view, slices)
+
+
+def _all_whole(view: ClusterView, slices: Sequence[ResourceSlice]) -> bool:
     return not any(pool.incomplete for pool in _pools(view, slices))
 
 

@@ -24,13 +24,14 @@ from ..objects import (
     Taint,
 )
 from ..objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE, OWNER_KIND, OWNER_NAME
+from ..objects.node import HOSTNAME
 from ..objects.resource_slice import NodeSelection
 from ..view import ClusterView
 from .daemons import with_daemons
 from .labelled import templates_of
 from .node_group import NodeGroup
 from .shapes import PODS
-from .template import HOSTNAME, Fact, NodeTemplate
+from .template import Fact, NodeTemplate
 
 _MANAGED = ("node-role.kubernetes.io/", "node.cluster.x-k8s.io/")
 _MANAGED_DOMAINS = ("node-restriction.kubernetes.io", "node.cluster.x-k8s.io")

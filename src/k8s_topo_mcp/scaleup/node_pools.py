@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from ..objects import Condition, DaemonSet, Metadata, Node, NodeClaim, NodeOverlay, NodePool, Requirement, Resources
 from ..objects.karpenter import CAPACITY_TYPE_LABEL, NODE_POOL_LABEL
-from ..objects.node import INSTANCE_TYPE
+from ..objects.node import HOSTNAME, INSTANCE_TYPE
 from ..view import ClusterView
 from .daemons import daemons_on
 from .karpenter_labels import well_known_asked
@@ -21,7 +21,7 @@ from .labelled import limit_of_nodes
 from .node_group import NodeGroup
 from .sanitised import ZONE, sanitised
 from .shapes import catalogue, names, shape
-from .template import HOSTNAME, Fact, NodeTemplate, newer
+from .template import Fact, NodeTemplate, newer
 
 _CHOOSING = (INSTANCE_TYPE, "karpenter.k8s.aws/instance-family", "karpenter.azure.com/sku-name", "cloud.google.com/gke-accelerator")
 """Labels by which a pool names machines so narrowly that the catalogue's can be told."""

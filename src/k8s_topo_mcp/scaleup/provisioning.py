@@ -14,6 +14,7 @@ from dataclasses import replace
 from ..findings import finding
 from ..objects import Event, Node, NodeClaim, NodePool, Pod, Quantity, Requirement
 from ..objects.karpenter import NODE_POOL_LABEL
+from ..objects.node import HOSTNAME
 from ..scheduling.taint_toleration import tolerated
 from ..view import ClusterView
 from ..view.indices import events_of
@@ -27,7 +28,7 @@ from .node_pools import claims_of_pools, nodes_of_pools
 from .obstacle import Obstacle
 from .on_the_way import room_on
 from .passing_over import Check, Passed, nobody
-from .template import HOSTNAME, newer
+from .template import newer
 
 RECENT = 600.0
 """Seconds for which an event of a failed launch, or of a NodePool without instance types, is taken to be still so: Karpenter repeats them
@@ -70,7 +71,8 @@ def left_out(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]
     if pool.metadata.deleted is not None:
         why = finding("NODE_POOL_ENDING", pool.ref, "metadata.deletionTimestamp", pool=pool.name)
         yield Obstacle(why, "certain", "another NodePool", pods, pods)
-    event = _recent(view, (entry for entry in events_of(view, pool.ref) if entry.reason == "NoCompatibleInstanceTypes"))
+    own = (entry for entry in events_of(view, pool.ref) if (entry.component, entry.reason) == ("karpenter", "NoCompatibleInstanceTypes"))
+    event = _recent(view, own)
     if event is not None:
         where, since = "spec.template.spec.requirements", age_text(view, event.last)
         why = finding("NO_INSTANCE_TYPE", pool.ref, where, pool=pool.name, message=event.message, age=since)
@@ -247,7 +249,7 @@ def unknown_devices(view: ClusterView, pool: NodePool | None, group: NodeGroup, 
 
 def launches(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]:
     """What happened to the last nodes that the NodePool made: no machine to be had, or machines that don't join."""
-    event = _recent(view, (entry for entry in with_reason(view, "InsufficientCapacityError") if _of_pool(view, entry, pool)))
+    event = _recent(view, (entry for entry in with_reason(view, "karpenter", "InsufficientCapacityError") if _of_pool(view, entry, pool)))
     if event is not None:
         why = finding("INSUFFICIENT_CAPACITY", event.regarding, "", pool=pool.name, message=event.message, age=age_text(view, event.last))
         more = "machines in the cloud, or a NodePool that allows more instance types, zones or capacity types"

@@ -17,7 +17,7 @@ from ..findings import finding
 from ..objects import ClaimSpec, Container, LimitRange, Pod, Quantity, ResourceClaimTemplate, ResourceQuota
 from ..objects.container import add_resources, aggregate, is_pod_level_resource
 from ..view import ClusterView
-from ..view.indices import to_come
+from ..view.indices import not_created
 from .obstacle import Obstacle
 
 ONE = Quantity(1)
@@ -49,7 +49,7 @@ def quotas(view: ClusterView, pods: Sequence[Pod], copies: int = 1) -> tuple[Obs
     unstated: dict[ResourceQuota, _Refusal] = {}
     used: dict[ResourceQuota, dict[str, Quantity]] = {}
     for pod in pods:
-        if not to_come(view, pod):
+        if not not_created(view, pod):
             continue
         own = [entry for entry in view.all(ResourceQuota) if entry.namespace == pod.namespace and not entry.scopes]
         if not own:

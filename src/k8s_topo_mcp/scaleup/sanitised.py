@@ -14,13 +14,14 @@ from typing import TypeAlias
 
 from ..dra.bindings import qualified
 from ..objects import Attribute, AttributeBinding, Condition, Device, Metadata, Node, ResourceSlice, Taint
+from ..objects.node import HOSTNAME
 from ..view import ClusterView
 from ..view.indices import slices_of_node
 from .daemons import daemons_on
 from .likeness import new_slices, whole
 from .passing_taints import Passing, passing_taints
 from .place_labels import ATTRIBUTES, LEVELS
-from .template import HOSTNAME, OLDER, Fact, NodeTemplate, renamed
+from .template import OLDER, Fact, NodeTemplate, renamed
 
 ZONE = "topology.kubernetes.io/zone"
 _SHARED_PLACES = frozenset({"topology.kubernetes.io/region", ZONE})
@@ -198,8 +199,11 @@ def _devices(slices: Iterable[ResourceSlice]) -> dict[DeviceKey, Device]:
 def _values(devices: Mapping[DeviceKey, Device], attribute: str) -> dict[DeviceKey, object]:
     """The values of an attribute, by its full name, of those devices that have it."""
     found: dict[DeviceKey, object] = {}
+    domain, _, bare = attribute.rpartition("/")
     for key, device in devices.items():
-        value = device.attributes.get(attribute) or device.attribute(attribute, key[0])
+        value = device.attributes.get(attribute)
+        if value is None and key[0] == domain:
+            value = device.attributes.get(bare)
         if value is not None:
             found[key] = value.kind, value.value
     return found
@@ -235,6 +239,14 @@ def _pattern(values: Mapping[DeviceKey, object]) -> dict[DeviceKey, int]:
     return {device: numbers.setdefault(values[device], len(numbers)) for device in sorted(values)}
 
 
+def _same_pattern(one: Mapping[DeviceKey, object], two: Mapping[DeviceKey, object]) -> bool:
+    """Whether devices that have the same value in one have the same in the other, and others have others."""
+    if one.keys() != two.keys():
+        return False
+    pairs = {(value, two[device]) for device, value in one.items()}
+    return len(pairs) == len(set(one.values())) == len(set(two.values()))
+
+
 def _later(slices: Sequence[ResourceSlice], alike: Sequence[Sequence[ResourceSlice]]) -> dict[str, Mapping[DeviceKey, tuple[str, bool]]]:
     """By attribute: each device whose value isn't known of a new node, with the name of its binding and whether that is distinct."""
     own = _devices(slices)
@@ -251,9 +263,8 @@ def _later(slices: Sequence[ResourceSlice], alike: Sequence[Sequence[ResourceSli
         differ = any(other != values for other in seen)
         if not differ and not named and not (bare in _ADDRESSES and len(seen) < 2):
             continue
-        pattern = _pattern(values)
-        if all(_pattern(other) == pattern for other in seen):
-            found[attribute] = {device: (f"{attribute} {number}", True) for device, number in pattern.items()}
+        if all(_same_pattern(values, other) for other in seen):
+            found[attribute] = {device: (f"{attribute} {number}", True) for device, number in _pattern(values).items()}
         else:
             found[attribute] = {device: (f"{attribute} of {device[0]}/{device[1]}", False) for device in values}
     return found

@@ -17,9 +17,10 @@ from importlib.resources import files
 from typing import Any, cast
 
 from ..objects import AttributeBinding, Condition, Metadata, Node, Quantity, ResourceSlice, Taint
+from ..objects.node import HOSTNAME
 from ..objects.resource_slice import decode_slice
 from .drivers import Later, Object, Open, Published, in_slices, is_whole, publish
-from .template import HOSTNAME, Confidence, Fact, NodeTemplate
+from .template import Confidence, Fact, NodeTemplate
 
 PLENTY: Mapping[str, Quantity] = {"cpu": Quantity.parse("100k"), "memory": Quantity.parse("1Pi")}
 """What a node has of a resource of which nobody says how much it has."""

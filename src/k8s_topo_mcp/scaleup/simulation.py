@@ -15,7 +15,7 @@ from ..scheduling.gang_scheduling import Gang
 from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import Placement
 from ..view import ClusterView
-from .doubts import Doubts, doubts_of, hopeful_plays, refused_there
+from .doubts import Doubts, Hopes, doubts_of, hopes, refused_there
 from .left_over import LeftOver, classes_asked, left_over
 from .new_nodes import NewNodes, with_nodes
 from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts
@@ -23,6 +23,7 @@ from .on_new_nodes import OnNewNode, on_new_node
 from .queue import Entry, queue_of
 from .replay import Play, Plays, play_all, ways_for
 from .template import NodeTemplate
+from .untouched import untouched
 
 Verdict = Literal["starts now", "starts", "refused", "no room", "waits for its group", "held", "unknown"]
 """starts now: also without the new nodes. refused: no new node takes it, even an empty one. no room: one would, but others were first.
@@ -127,9 +128,10 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
     if additions:
         known = refused_there(looks_with(new, view, pods, kinds), pods, kinds, new, doubts)
         after = play_all(new.view, entries, kinds, known, new.origins, ways)
-    hopeful = hopeful_plays(new, entries, kinds, known, doubts, max(1, ways // 4))
+    hopeful = hopes(new, entries, kinds, known, doubts, max(1, ways // 4))
+    same = frozenset[int]() if hopeful.all_played else untouched(new.view, entries, kinds, known, doubts, asking)
     gangs = tuple(_gang(entry, entry.gang, before.worst, after.worst) for entry in entries if entry.gang is not None)
-    judge = _Judge(entries, new, before.worst, after.worst, hopeful, doubts, on_new, asking)
+    judge = _Judge(entries, new, before.worst, after.worst, hopeful, doubts, on_new, asking, same)
     outcomes = tuple(outcome for entry in entries for outcome in judge.entry(entry))
     places = {id(pod): number for number, pod in enumerate(pods)}
     outcomes = tuple(sorted(outcomes, key=lambda outcome: places[id(outcome.pod)]))
@@ -176,7 +178,8 @@ def _gang(entry: Entry, gang: Gang, before: Play, after: Play) -> GangOutcome:
 
 class _Judge:
     """What became of each pod: `before` and `after` are the queue without and with the new nodes, where what isn't known is refused, and
-    `hopeful` with them where it isn't, in some cases. `asking`: ids of pods to which devices are to be given."""
+    `hopeful` with them where it isn't. `asking`: ids of pods to which devices are to be given; `same`: where not all was played those of
+    pods of which it makes no difference."""
 
     def __init__(
         self,
@@ -184,22 +187,25 @@ class _Judge:
         new: NewNodes,
         before: Play,
         after: Play,
-        hopeful: Sequence[Play],
+        hopeful: Hopes,
         doubts: Doubts,
         on_new: Mapping[int, tuple[OnNewNode, ...]],
         asking: Set[int],
+        same: Set[int],
     ) -> None:
         self._entries = entries
         self._new = new
         self._doubts = doubts
         self._on_new = on_new
         self._asking = asking
+        self._hopeful = hopeful
+        self._same = same
         self._earlier = {pod.key for pod, _ in before.placed}
         self._nodes = {pod.key: node for pod, node in after.placed}
-        placed = [{pod.key for pod, _ in play.placed} for play in (after, *hopeful)]
+        placed = [{pod.key for pod, _ in play.placed} for play in (after, *hopeful.plays)]
         self._ever, self._always = placed[0].union(*placed), placed[0].intersection(*placed)
         self._last = {pod.key: placement for play in (before, after) for pod, placement in play.left if placement is not None}
-        self._ended = next((play.unknown for play in (after, *hopeful) if play.unknown), "")
+        self._ended = next((play.unknown for play in (after, *hopeful.plays) if play.unknown), "")
 
     def entry(self, entry: Entry) -> Iterator[PodOutcome]:
         """The outcomes of its pods."""
@@ -223,6 +229,8 @@ class _Judge:
 
     def _why(self, pod: Pod, entry: Entry, last: Placement | None) -> str:
         """Why it isn't known whether the pod starts, "" where it is."""
+        if not self._hopeful.all_played and id(pod) not in self._same:
+            return self._unplayed(pod, entry)
         if pod.key in self._always:
             return self._doubts.before(pod, self._nodes[pod.key], self._entries) if id(pod) in self._asking else ""
         if pod.key in self._ever:
@@ -239,6 +247,13 @@ class _Judge:
         if doubtful and self._takes(pod) and not self._never(entry):
             return self._by_others(pod, entry)
         return ""
+
+    def _unplayed(self, pod: Pod, entry: Entry) -> str:
+        """Why it isn't known of a pod of which others may decide, where not all that may come was played."""
+        if entry.held is not None:
+            return self._own(pod)
+        placed = pod.key in self._ever
+        return self._own(pod) or self._by_others(pod, entry) if placed or (self._takes(pod) and not self._never(entry)) else ""
 
     def _own(self, pod: Pod) -> str:
         return self._doubts.whys.get(id(pod), "") if id(pod) in self._doubts.undecided else ""
@@ -258,12 +273,19 @@ class _Judge:
         return any(own.verdict != "refused" for own in self._on_new[id(pod)]) or (last is not None and bool(last.fitting))
 
     def _never(self, entry: Entry) -> bool:
-        """Of a group that starts in no case: whether it doesn't start whatever comes of those of its members of which it isn't known. The
-        others are too few, or also all together don't fit, and nobody else decides over their room."""
-        if entry.gang is None or any(pod.key in self._ever for pod in entry.pods):
+        """Of an entry of which no pod gets a node in any play: whether that is so whatever comes of those of its pods of which it isn't
+        known. All that may come was played; or its group's others are too few; or also all together don't fit, and nobody else decides over
+        their room."""
+        if any(pod.key in self._ever for pod in entry.pods):
+            return False
+        if self._hopeful.all_played:
+            return True
+        if entry.gang is None:
             return False
         perhaps = sum(self._takes(pod) for pod in entry.pods)
-        return len(entry.gang.bound) + perhaps < entry.gang.min_count or self._doubts.elsewhere(entry, self._entries) is None
+        if len(entry.gang.bound) + perhaps < entry.gang.min_count:
+            return True
+        return self._hopeful.bound and self._doubts.elsewhere(entry, self._entries) is None
 
 
 MANY_NODES = 100

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from ..objects import Node, Pod, ResourceClaim, ResourceSlice
+from ..objects.node import HOSTNAME
 from ..scheduling import inter_pod_affinity
 from ..scheduling.node_info import effective_requests, node_info
 from ..scheduling.placement import place
@@ -19,7 +20,7 @@ from ..view import ClusterView, derived
 from ..view.indices import pods_of_claim
 from .new_nodes import NewNodes, with_nodes
 from .on_new_nodes import OnNewNode, judged
-from .template import HOSTNAME, NodeTemplate
+from .template import NodeTemplate
 from .unpredictable import host_names
 
 

@@ -12,14 +12,13 @@ from typing import Literal
 from ..dra.node_classes import share_facts
 from ..dra.selectors import share_judgements
 from ..objects import Node, Pod, ResourceSlice
-from ..objects.node import INSTANCE_TYPE, OLD_INSTANCE_TYPE
+from ..objects.node import HOSTNAME, INSTANCE_TYPE, OLD_INSTANCE_TYPE
 from ..view import Add
 
 Confidence = Literal["observed", "declared", "catalogue", "assumed"]
 """observed: a live node has it. declared: an object of the cluster or a file of the user says so. catalogue: the table of node shapes.
 assumed: neither; it is what such nodes usually have."""
 
-HOSTNAME = "kubernetes.io/hostname"
 OLDER: Mapping[str, str] = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from ..objects import Node, NodeSelector, PersistentVolume, PersistentVolumeClaim, Pod, ResourceSlice
 from ..objects.affinity import PodAffinity
+from ..objects.node import HOSTNAME
 from ..objects.node_selector import NodeSelectorTerm, Requirement
 from ..scheduling import pod_topology_spread
 from ..scheduling.gang_scheduling import Gang, gang_of
 from ..scheduling.inter_pod_affinity import refusing_keys
 from ..view import ClusterView
 from ..view.indices import claims_of
-from .template import HOSTNAME
 
 KNOWN_ANYWAY = frozenset({"Exists", "DoesNotExist"})
 """Operators that ask only whether the label is there, which is known."""

@@ -60,10 +60,10 @@ def gang_of(view: ClusterView, pod: Pod) -> Gang | Finding | None:
     if pod.scheduling_group is None and pod.workload_reference is None:
         return None
     key = "gang of", pod.namespace, pod.scheduling_group, pod.workload_reference
-    return view.memo(key, lambda: _of_pod_group(view, pod))
+    return view.memo(key, lambda: _found(view, pod))
 
 
-def _of_pod_group(view: ClusterView, pod: Pod) -> Gang | Finding | None:
+def _found(view: ClusterView, pod: Pod) -> Gang | Finding | None:
     if view.release.minor < 36:
         return _of_workload(view, pod)
     name = pod.scheduling_group

@@ -15,6 +15,7 @@ from ..objects import Node, Pod
 from ..objects.affinity import PodAffinityTerm
 from ..objects.label_selector import LabelSelector
 from ..objects.namespace import Namespace
+from ..objects.node import HOSTNAME
 from ..objects.node_selector import Requirement
 from ..view import ClusterView
 from .node_info import NodeInfo
@@ -23,7 +24,6 @@ from .skip import SKIP, Skip
 
 REASON_AFFINITY = "node(s) didn't match pod affinity rules"
 REASON_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
-_HOST = "kubernetes.io/hostname"
 REASON_EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules"
 
 Domain = tuple[str, str]
@@ -154,7 +154,7 @@ def refusing_keys(view: ClusterView, pod: Pod) -> frozenset[str]:
 def _looks_at_hosts(view: ClusterView) -> bool:
     """With InterPodAffinityHostnameFastPath the plugin stays awake while any pod has an anti-affinity term over host names."""
     fast = view.release.enabled("InterPodAffinityHostnameFastPath")
-    return fast and any(term.topology_key == _HOST for _, term in view.gather(Pod, _anti_terms))
+    return fast and any(term.topology_key == HOSTNAME for _, term in view.gather(Pod, _anti_terms))
 
 
 def _hold(view: ClusterView, pods: Iterable[Pod], key: str, domains: dict[Domain, str]) -> None:

@@ -46,7 +46,8 @@ class Kinds:
 
     @classmethod
     def of(cls, view: ClusterView, pods: Sequence[Pod]) -> Kinds:
-        own, wished = signatures(view, pods), looks.wished(view, pods)
+        required, wished = looks.required(view, pods), looks.wished(view, pods)
+        own = signatures(view, pods, required)
         both = {id(pod): (own[id(pod)], scoring.preferences(view, pod), wished[id(pod)]) for pod in pods}
         numbers: dict[Hashable, int] = {}
         return cls(
@@ -54,7 +55,7 @@ class Kinds:
             {each: numbers.setdefault(what, len(numbers)) for each, what in both.items()},
             shared_claims(view, pods),
             any(map(relates, pods)),
-            frozenset(id(pod) for pod in pods if relates(pod)) | looks.kept_away(view, pods),
+            frozenset(id(pod) for pod in pods if relates(pod)) | required.kept_away,
             Kept(),
         )
 

@@ -28,11 +28,11 @@ def signature(view: ClusterView, pod: Pod) -> Hashable:
     )
 
 
-def signatures(view: ClusterView, pods: Sequence[Pod]) -> Mapping[int, Hashable]:
+def signatures(view: ClusterView, pods: Sequence[Pod], required: looks.Required | None = None) -> Mapping[int, Hashable]:
     """id of a pod -> signature, among pods that are placed one after another: then also what one of them may change for the others counts,
     which of their required terms and spreads mean it, and which unallocated claims it shares with others. What they would rather forbids no
     node and doesn't count."""
-    meant = looks.required(view, pods)
+    meant = (looks.required(view, pods) if required is None else required).meant
     shared = shared_claims(view, pods)
 
     def among(pod: Pod) -> Hashable:

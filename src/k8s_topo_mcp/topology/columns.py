@@ -31,13 +31,14 @@ class Columns:
         states: tuple[State, ...],
         holds: Sequence[tuple[Hold, ...]],
         devices: tuple[PlacedDevice, ...] | None = None,
+        plain: bool = True,
     ) -> None:
         self.pieces = pieces
         self.pools = pools
         self.spots = spots
         self.states = states
         self.holds = holds
-        self.plain = devices is None
+        self.plain = plain
         self._devices = devices
 
     @classmethod
@@ -51,12 +52,13 @@ class Columns:
             tuple(map(_STATE, listed)),
             tuple(map(_HOLDS, listed)),
             listed,
+            plain=False,
         )
 
     @property
     def parts(self) -> tuple[int, ...]:
         """How many partitions are folded into each."""
-        return (0,) * len(self.pieces) if self._devices is None else tuple([len(device.parts) for device in self._devices])
+        return (0,) * len(self.pieces) if self.plain or self._devices is None else tuple([len(device.parts) for device in self._devices])
 
     @property
     def devices(self) -> tuple[PlacedDevice, ...]:
@@ -68,8 +70,9 @@ class Columns:
 
     def in_order(self, order: Sequence[int]) -> Columns:
         """The same devices in another order, given by their numbers."""
-        if self._devices is not None:
-            return Columns.of([self._devices[number] for number in order])
+        devices = None if self._devices is None else tuple([self._devices[number] for number in order])
+        if devices is not None and not self.plain:
+            return Columns.of(devices)
         pieces, pools, spots, states, holds = self.pieces, self.pools, self.spots, self.states, self.holds
         return Columns(
             [pieces[number] for number in order],
@@ -77,6 +80,8 @@ class Columns:
             [spots[number] for number in order],
             tuple([states[number] for number in order]),
             [holds[number] for number in order],
+            devices,
+            self.plain,
         )
 
 

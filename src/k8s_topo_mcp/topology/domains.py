@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from k8s_topo_mcp.objects.kueue import KueueTopology
+from k8s_topo_mcp.objects.node import HOSTNAME
 from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.objects.resource_slice import ResourceSlice
 from k8s_topo_mcp.view import ClusterView, derived
@@ -27,7 +28,6 @@ _TPU = "cloud.google.com/gke-tpu-accelerator"
 _TPU_PART = re.compile(r"cloud\.google\.com/gke-tpu-(?:slice|partition)-(\d{1,3}(?:x\d{1,3}){1,2})-id")
 """Parts of a TPU pod that a slice may be cut to: one label a size (kueue slice controller; GKE dynamic slicing docs)."""
 
-HOSTNAME = "kubernetes.io/hostname"
 _KEYS = frozenset(
     "cluster zombies shape nodes node numa root pod claim device pool workload gang queue clusterqueue inferencepool".split()
 ) | frozenset(GROUP_NAMES)

@@ -77,7 +77,7 @@ class Looks:
 
 class Frame:
     """One frame. `places` are the node itself and what is in it, `names` and `vertices` these as they stand in the graph, `links` what
-    hangs on what where that is simple; `linked`: it has several accelerators, `nics`: it has NICs."""
+    hangs on each place; `linked`: it has several accelerators, `nics`: it has NICs."""
 
     def __init__(self, spots: Sequence[Spot], parts: Sequence[int]) -> None:
         self._spots = tuple(spots)

@@ -119,7 +119,7 @@ def _uid(item: ApiObject) -> Iterable[str]:
     return (item.metadata.uid,) if item.metadata.uid else ()
 
 
-def to_come(view: ClusterView, pod: Pod) -> bool:
+def not_created(view: ClusterView, pod: Pod) -> bool:
     """Whether the pod has yet to be created: a question made it, or the view hasn't got it."""
     return pod.metadata.proposed or view.current(pod) is None
 

@@ -34,14 +34,20 @@ FAILED = (
 )
 
 
-def failed(at: str, about: Item | None = None, count: int = 1) -> Item:
-    return event(about or asking()[1], "FailedScheduling", FAILED, component="default-scheduler", at=at, count=count)
+def failed(at: str, about: Item | None = None, count: int = 1, component: str = "default-scheduler") -> Item:
+    return event(about or asking()[1], "FailedScheduling", FAILED, component=component, at=at, count=count)
 
 
 def seen(*items: Item, **more: Any) -> tuple[Evidence, ...]:
     report = explained(cluster(*HERE, *asking(), *items, **more))
     assert report.verdict == "fits now"
     return report.queued
+
+
+def test_what_karpenter_says_under_the_scheduler_s_reason_is_no_attempt_of_the_scheduler() -> None:
+    by_the_scheduler, by_karpenter = failed("2026-11-29T11:58:00Z"), failed("2026-11-29T11:59:59Z", component="karpenter")
+    assert seen(by_karpenter, by_the_scheduler) == seen(by_the_scheduler)
+    assert seen(by_karpenter) == seen()
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from math import sqrt
 
 from ...objects import DEFAULT_SCHEDULER, Node, Pod, ResourceSlice
 from ...view import ClusterView
-from ...view.indices import claims_of, events_of, lease
+from ...view.indices import claims_of, lease
 from ...view.leases import is_live
-from ..evidence import Attempt, Changed, Evidence, Queued, age_of
+from ..evidence import Attempt, Changed, Evidence, Queued, age_of, last_refusal
 
 BACKOFF = 10.0
 FLUSH = 300.0
@@ -33,7 +33,7 @@ def look(view: ClusterView, pod: Pod, group: int = 1) -> tuple[Evidence, ...]:
 
 
 def _last(view: ClusterView, pod: Pod) -> Attempt:
-    failed = next((event for event in events_of(view, pod.ref) if event.reason == "FailedScheduling" and event.last is not None), None)
+    failed = last_refusal(view, pod)
     if failed is not None:
         return Attempt("event", age_of(view, failed.last), failed.count)
     condition = pod.condition("PodScheduled")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ...objects import Node, Pod
 from ...objects.affinity import TopologySpreadConstraint
 from ...objects.label_selector import LabelSelector
+from ...objects.node import HOSTNAME
 from ...objects.owner import Owner, ReplicaSet, ReplicationController, StatefulSet
 from ...view import ClusterView
 from ..pod_topology_spread import lets_in, matching, merged
@@ -21,8 +22,8 @@ from ..skip import SKIP, Skip
 from .candidate import MAX_NODE_SCORE, Candidate
 
 WEIGHT = 2
-HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
-BY_DEFAULT = (TopologySpreadConstraint(3, HOST, "ScheduleAnyway"), TopologySpreadConstraint(5, ZONE, "ScheduleAnyway"))
+ZONE = "topology.kubernetes.io/zone"
+BY_DEFAULT = (TopologySpreadConstraint(3, HOSTNAME, "ScheduleAnyway"), TopologySpreadConstraint(5, ZONE, "ScheduleAnyway"))
 _OWNERS: tuple[type[Owner], ...] = (ReplicaSet, StatefulSet, ReplicationController)
 
 
@@ -68,7 +69,7 @@ def score(state: SoftSpread, view: ClusterView, pod: Pod, candidates: Sequence[C
         for (constraint, _), (by_value, weight) in zip(state.constraints, counts, strict=True):
             value = node.metadata.labels.get(constraint.topology_key)
             if value is not None:
-                total += by_value.get(node.name if constraint.topology_key == HOST else value, 0) * weight + (constraint.max_skew - 1)
+                total += by_value.get(node.name if constraint.topology_key == HOSTNAME else value, 0) * weight + (constraint.max_skew - 1)
         raw[node.name] = math.floor(total + 0.5)
     least, most = min(raw.values(), default=0), max(raw.values(), default=0)
 
@@ -96,7 +97,7 @@ def _counts(
         for other in placed:
             if other.namespace == pod.namespace and selector.matches(other.metadata.labels):
                 on_node[other.node_name] = on_node.get(other.node_name, 0) + 1
-    if key == HOST:
+    if key == HOSTNAME:
         return on_node, math.log(len(scored) + 2)
     by_value = {entry.info.node.metadata.labels.get(key, ""): 0 for entry in scored}
     comparison = view.release.enabled("TaintTolerationComparisonOperators")

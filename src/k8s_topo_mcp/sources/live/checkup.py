@@ -6,7 +6,7 @@ POST, which never leaves this process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,8 @@ from .credentials import Credentials
 from .discovery import Target, discover
 from .door import Door
 from .errors import Refused, Unanswered
-from .kinds import ELSEWHERE, READ
+from .kinds import ELSEWHERE, READ, ReadKind, metadata_kinds
+from .noticing import LIST
 from .release import Asked, Releases, ask
 from .source import spread, unwelcome
 from .traffic import Traffic
@@ -38,7 +39,7 @@ MEANS: Mapping[str, str] = {
     "DeviceTaintRule": "taints that an administrator put on devices by rule are missed",
     "Event": "what the scheduler and the kubelets said of a pod isn't shown",
     "Lease": "a scheduler that doesn't run isn't noticed",
-    "PriorityClass": "whether a pod may preempt others is unknown",
+    "PriorityClass": "the priority of a pod that doesn't exist yet is unknown, and so is when a class was changed",
     "PodDisruptionBudget": "which pods may be evicted is unknown",
     "ResourceQuota": "a workload that a quota holds back isn't explained",
     "LimitRange": "a pod that a limit range refuses isn't explained",
@@ -60,6 +61,7 @@ MEANS: Mapping[str, str] = {
     "ResourceFlavor": "which nodes a quota of Kueue is for is unknown",
 }
 _OTHERWISE = "what depends on it is unknown"
+_UNNOTED = "when one was written isn't noted"
 _NEEDED = frozenset({"Pod", "Node", "ResourceSlice", "ResourceClaim", "DeviceClass"})
 
 
@@ -86,7 +88,7 @@ class Driver:
 @dataclass(frozen=True, slots=True)
 class Checkup:
     """What was found. `found_by` is how the kinds were found where discovery may not be asked, else "". `well` is "" for a server that is
-    ready; `skew` is how many seconds its clock is ahead."""
+    ready; `skew` is how many seconds its clock is ahead. `noted`: kinds whose metadata may be listed, of those that were asked for."""
 
     name: str
     host: str
@@ -101,6 +103,7 @@ class Checkup:
     namespaces: tuple[str, ...]
     requests: int
     found_by: str = ""
+    noted: tuple[str, ...] = ()
 
     @property
     def answerable(self) -> bool:
@@ -108,16 +111,16 @@ class Checkup:
         return not any(entry.needed for entry in self.missing)
 
 
-def check(kubeconfig: str | None, context: str | None, namespaces: Sequence[str] = ()) -> Checkup:
-    """Look at a cluster. Blocks; raises SourceError where not even the first question is answered."""
+def check(kubeconfig: str | None, context: str | None, namespaces: Sequence[str] = (), also: Sequence[str] = ()) -> Checkup:
+    """Look at a cluster. `also` as in `serve --also-watch`. Blocks; raises SourceError where not even the first question is answered."""
     credentials = Credentials(kubeconfig, context)
     credentials.load()
-    return anyio.run(_check, credentials, tuple(namespaces))
+    return anyio.run(_check, credentials, tuple(namespaces), metadata_kinds(also))
 
 
-async def _check(credentials: Credentials, namespaces: tuple[str, ...]) -> Checkup:
+async def _check(credentials: Credentials, namespaces: tuple[str, ...], noted: Sequence[ReadKind]) -> Checkup:
     time, traffic = ServerTime(Clock()), Traffic()
-    door = Door(credentials, time, traffic)
+    door = Door(credentials, time, traffic, noted=noted)
     try:
         try:
             served = await discover(door, namespaces)
@@ -127,10 +130,11 @@ async def _check(credentials: Credentials, namespaces: tuple[str, ...]) -> Check
             raise SourceError(credentials.name, unwelcome(refusal)) from None
         asked = await ask(door, 30.0)
         targets = spread(served.targets, namespaces)
+        by_metadata = spread([Target(read, read.versions[0], read.plural) for read in noted], namespaces)
         reasons: dict[str, str] = {kind: reason for (_, kind), reason in served.failed.items()}
         limit = anyio.CapacityLimiter(_AT_ONCE)
         async with anyio.create_task_group() as tasks:
-            for target in targets:
+            for target in (*targets, *by_metadata):
                 tasks.start_soon(_try, door, target, limit, reasons)
         drivers = await _drivers(door, [target for target in targets if target.read.type is ResourceSlice])
         present = {(target.read.group, target.read.kind) for target in targets}
@@ -142,12 +146,13 @@ async def _check(credentials: Credentials, namespaces: tuple[str, ...]) -> Check
             release=Releases(asked=asked).of({}, targets, 0.0, 1.0),
             gates=asked,
             readable=tuple(dict.fromkeys(target.read.kind for target in targets if target.read.kind not in reasons)),
-            missing=tuple(_missing(kind, reason) for kind, reason in sorted(reasons.items())),
+            missing=tuple(_missing(kind, reason, {read.kind for read in noted}) for kind, reason in sorted(reasons.items())),
             not_served=_not_served({*present, *served.failed}),
             drivers=drivers,
             namespaces=namespaces,
             requests=traffic.total.requests,
             found_by=served.note,
+            noted=tuple(read.kind for read in noted if read.kind not in reasons),
         )
     finally:
         await door.aclose()
@@ -164,7 +169,8 @@ def _not_served(known: set[tuple[str, str]]) -> tuple[str, ...]:
 async def _try(door: Door, target: Target, limit: anyio.CapacityLimiter, reasons: dict[str, str]) -> None:
     async with limit:
         try:
-            await door.json(target.path, {"limit": "1"}, purpose=target.read.kind)
+            accept = LIST if target.read.metadata_only else "application/json"
+            await door.json(target.path, {"limit": "1"}, accept=accept, purpose=target.read.kind)
         except Refused as refusal:
             inside = f" in {target.namespace}" if target.namespace else " in all namespaces" if target.read.namespaced else ""
             said = f"not permitted{inside}" if refusal.status == 403 else f"the API server answers {refusal}{inside}"
@@ -212,8 +218,8 @@ async def _drivers(door: Door, targets: Sequence[Target]) -> tuple[Driver, ...]:
     return tuple(sorted(found.values(), key=lambda driver: (-driver.devices, driver.name)))
 
 
-def _missing(kind: str, reason: str) -> Missing:
-    return Missing(kind, reason, MEANS.get(kind, _OTHERWISE), kind in _NEEDED)
+def _missing(kind: str, reason: str, noted: Collection[str]) -> Missing:
+    return Missing(kind, reason, _UNNOTED if kind in noted else MEANS.get(kind, _OTHERWISE), kind in _NEEDED)
 
 
 def hidden(namespaces: Sequence[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from ..lock import WriterLock
 from .aliases import Aliases
-from .errors import SnapshotError
+from .errors import NoTable
 
 _KIND = "k8s-topo-mcp/aliases-v2"
 _WHOLE = "k8s-topo-mcp/aliases-v1"
@@ -30,7 +30,7 @@ class AliasTable:
 
     Raises
     ------
-    SnapshotError
+    NoTable
         The file can't be read or made, is something else, or another process keeps it.
     """
 
@@ -42,7 +42,7 @@ class AliasTable:
         self._file: int | None = None
         try:
             if not self._lock.take():
-                raise SnapshotError(str(path), f"is kept by another process ({self._lock.holder() or 'unknown'}); give each its own table")
+                raise NoTable(str(path), f"is kept by another process ({self._lock.holder() or 'unknown'}); give each its own table")
             known, grows = read(path)
             self.aliases = Aliases(known, self._append)
             if not grows:
@@ -51,8 +51,8 @@ class AliasTable:
             os.fchmod(self._file, 0o600)
         except OSError as error:
             self._lock.release()
-            raise SnapshotError(str(path), f"can't be kept: {error.strerror or error}") from None
-        except SnapshotError:
+            raise NoTable(str(path), f"can't be kept: {error.strerror or error}") from None
+        except NoTable:
             self._lock.release()
             raise
 
@@ -75,12 +75,12 @@ class AliasTable:
             _log.warning("aliases are written to %s again", self.path)
 
     def close(self) -> None:
-        """Write what waits, and let another process keep it. Raises SnapshotError where that isn't possible."""
+        """Write what waits, and let another process keep it. Raises NoTable where that isn't possible."""
         try:
             if self._file is not None:
                 self._write()
         except OSError as error:
-            raise SnapshotError(str(self.path), f"can't be written: {error.strerror or error}") from None
+            raise NoTable(str(self.path), f"can't be written: {error.strerror or error}") from None
         finally:
             if self._file is not None:
                 os.close(self._file)
@@ -89,13 +89,13 @@ class AliasTable:
 
 
 def read(path: Path) -> tuple[dict[str, str], bool]:
-    """Real text to alias, and whether lines can be added to the file as it is; empty where there is none yet. Raises SnapshotError."""
+    """Real text to alias, and whether lines can be added to the file as it is; empty where there is none yet. Raises NoTable."""
     try:
         text = path.read_bytes().decode("utf-8", "surrogatepass")
     except FileNotFoundError:
         return {}, False
     except OSError as error:
-        raise SnapshotError(str(path), f"can't be read: {error.strerror or error}") from None
+        raise NoTable(str(path), f"can't be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise _no_table(path) from None
     first, *lines = text.split("\n")
@@ -105,9 +105,7 @@ def read(path: Path) -> tuple[dict[str, str], bool]:
     for number, line in enumerate(lines[:-1], 2):
         name, alias = _object(line).get("name"), _object(line).get("alias")
         if not isinstance(name, str) or not isinstance(alias, str):
-            raise SnapshotError(
-                str(path), f'line {number} isn\'t {{"name": …, "alias": …}}; right would be a file that --alias-table wrote'
-            )
+            raise NoTable(str(path), f'line {number} isn\'t {{"name": …, "alias": …}}; right would be a file that --alias-table wrote')
         known[name] = alias
     return known, lines[-1:] == [""]
 
@@ -120,8 +118,8 @@ def _of_whole(path: Path, text: str) -> dict[str, str]:
     return {name: alias for name, alias in cast(dict[str, Any], table).items() if isinstance(alias, str)}
 
 
-def _no_table(path: Path) -> SnapshotError:
-    return SnapshotError(str(path), "is not a table of aliases; right would be a file that --alias-table wrote")
+def _no_table(path: Path) -> NoTable:
+    return NoTable(str(path), "is not a table of aliases; right would be a file that --alias-table wrote")
 
 
 def _object(text: str) -> dict[str, Any]:

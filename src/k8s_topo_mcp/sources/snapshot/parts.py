@@ -36,9 +36,9 @@ PLAIN, MESSAGE, UID, DRIVER = Text(), Text("message"), Text("uid"), Text("term")
 LABELS, AMOUNTS, EMPTY = Labels(), Keyed(PLAIN), Fields()
 
 
-def of(plain: str = "", /, **named: Shape) -> Fields:
+def of(plain: str = "", /, **shaped: Shape) -> Fields:
     """Fields of vocabulary, by name, and those with a shape of their own."""
-    return Fields({**dict.fromkeys(plain.split(), PLAIN), **named})
+    return Fields({**dict.fromkeys(plain.split(), PLAIN), **shaped})
 
 
 def named(kind: str, role: Role = "name") -> Text:
