@@ -43,11 +43,15 @@ def queue(world: World, devices: int, cpus: int = 256) -> Queue:
     share = {"name": flavor, "resources": [{"name": RESOURCE, "nominalQuota": devices}, {"name": "cpu", "nominalQuota": cpus}]}
     quota = {"namespaceSelector": {}, "resourceGroups": [{"coveredResources": [RESOURCE, "cpu"], "flavors": [share]}]}
     active = {"type": "Active", "status": "True", "reason": "Ready", "lastTransitionTime": world.moment(7200)}
-    ready = {"conditions": [{**active, "message": "Can admit new workloads"}]}
-    made = world.scene.add(API, "ClusterQueue", cluster, namespaced=False, spec=quota, **({} if itself else {"status": ready}))
-    open_too = {"conditions": [{**active, "message": "Can submit new workloads to localQueue"}]}
-    world.scene.add(API, "LocalQueue", local, spec={"clusterQueue": cluster}, **({} if itself else {"status": open_too}))
+    ready = _status(itself, {**active, "message": "Can admit new workloads"})
+    made = world.scene.add(API, "ClusterQueue", cluster, namespaced=False, spec=quota, **ready)
+    open_too = _status(itself, {**active, "message": "Can submit new workloads to localQueue"})
+    world.scene.add(API, "LocalQueue", local, spec={"clusterQueue": cluster}, **open_too)
     return Queue(made, flavor, local, itself)
+
+
+def _status(itself: bool, condition: Object) -> Object:
+    return {} if itself else {"status": {"conditions": [condition]}}
 
 
 def job(world: World, template: Object, of: Queue, pods: int, suspend: bool) -> Object:
