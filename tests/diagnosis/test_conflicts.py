@@ -170,6 +170,13 @@ def test_behind_lists_that_are_not_compared_stands_who_holds_the_devices() -> No
     assert [found.code for found in report.behind] == ["DEVICES_IN_USE"]
 
 
+def test_1_36_compares_no_lists_either_where_the_feature_is_off() -> None:
+    """No selector is in the way: with the feature on nothing would be different."""
+    items = [entry for entry in near_two_roots(["pci0", "pci2"]) if entry["kind"] != "DeviceClass"]
+    classes = [{**entry, "spec": {}} for entry in (device_class(), device_class("nic"))]
+    assert code(explained(cluster(*items, *classes, minor=36, gates=OFF))) == "RELEASE_MISSES"
+
+
 def test_1_36_tells_only_selectors_of_the_feature() -> None:
     report = explained(cluster(*near_two_roots(["pci0", "pci2"]), minor=36, gates={LISTS: True}))
     assert (report.verdict, code(report)) == ("missed by this release", "RELEASE_MISSES")

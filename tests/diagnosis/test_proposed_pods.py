@@ -215,6 +215,11 @@ def test_a_pod_gets_the_priority_of_its_class_or_of_the_default(name: str, expec
         (with_class("hihg"), r'spec.priorityClassName: PriorityClass "hihg" not found; nearest: high \(document 1, line 5\)'),
         (with_class("high", "priority: 5, "), "spec.priority: is 5, and PriorityClass high has 1000; .* leave it out"),
         (with_class("", "priority: 5, "), "spec.priority: is 5, and without a class it is 0; .* leave it out"),
+        (
+            with_class("high", "preemptionPolicy: PreemptLowerPriority, "),
+            "spec.preemptionPolicy: .* PriorityClass high has Never; .* leave it out",
+        ),
+        (with_class("", "preemptionPolicy: Never, "), "spec.preemptionPolicy: is Never, and without a class it is PreemptLowerPriority"),
     ],
 )
 def test_a_pod_that_the_api_server_gives_no_priority_is_refused(text: str, said: str) -> None:

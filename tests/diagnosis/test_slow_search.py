@@ -8,7 +8,9 @@ import pytest
 
 from k8s_topo_mcp.diagnosis.report import Report
 from k8s_topo_mcp.diagnosis.triage import waiting_groups
+from k8s_topo_mcp.dra.effort import FILTER_LIMIT, Effort
 from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.scheduling.filter_timeout import limit_by
 from k8s_topo_mcp.view import ClusterView
 
 from .clusters import answered, asking, cluster, code, device_class, explained, gpus, helping, match, node, pool, request
@@ -72,6 +74,14 @@ def test_a_search_that_takes_as_long_as_one_that_ran_out_of_time_runs_out_of_it_
     offered = {trial.change.text for trial in report.remedies}
     assert not any(text.startswith("more nodes") or "node" in text for text in offered)
     assert any(trial.change.text.startswith("more nodes") for trial in report.not_helping)
+
+
+@pytest.mark.parametrize(
+    ("steps", "complete", "limit"), [(50_000_000, True, FILTER_LIMIT), (60_000, False, FILTER_LIMIT), (2_000_000, True, 6)]
+)
+def test_a_search_that_ran_out_of_time_gives_the_others_no_more_of_it_than_the_limit(steps: int, complete: bool, limit: float) -> None:
+    """Nor does one that wasn't counted to its end tell how little is enough."""
+    assert limit_by({"n1": Effort(steps, complete)}) == pytest.approx(limit)
 
 
 def test_up_to_1_35_running_out_of_time_ends_no_attempt() -> None:

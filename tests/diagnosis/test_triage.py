@@ -269,3 +269,41 @@ def test_a_spread_that_is_only_wished_for_lets_nodes_be_judged_by_kind(action: s
     (waiting,) = view.all(Pod)
     assert looks_around(waiting) is around
     assert (node_kinds(view, waiting, prepare(view, waiting)) is None) is around
+
+
+def test_a_gate_that_is_off_in_the_scheduler_alone_counts_for_pods_that_say_so() -> None:
+    """Two pods that ask alike, of which one has been told that its lists equal nothing: each is judged as it is alone."""
+    roots = {"attributes": {f"{STANDARD}/pcieRoot": {"strings": ["pci0", "pci2"]}}}
+    single = {"name": "nic-0", "attributes": {f"{STANDARD}/pcieRoot": {"string": "pci0"}}}
+    nics = pool([single], driver="nic.example.com")
+    classes = (device_class(), device_class("nic", 'device.driver == "nic.example.com"'))
+    asked = claim("c", request("gpu"), request("nic", of="nic"), constraints=[match(f"{STANDARD}/pcieRoot")])
+    said = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "0/1 nodes are available: 1 cannot allocate all claims.",
+    }
+    told = pod("told", ("c",), status={"phase": "Pending", "conditions": [said]})
+    view = cluster(node("n1"), *classes, pool([{"name": "gpu-0", **roots}]), nics, asked, told, pod("new", ("c",)))
+    for name, word, code in (("new", "fits now", ""), ("told", "misfit", "FEATURE_OFF"), ("new", "fits now", "")):
+        own = view.get(Pod, name, "default")
+        assert own is not None
+        judged = judge(view, own)
+        assert (judged.word, judged.cause.finding.code if judged.cause is not None else "") == (word, code)
+        report = explain_pending(view, own)
+        assert (report.cause.finding.code if report.cause is not None else "") == code
+
+
+def test_pods_of_one_kind_are_judged_by_what_was_said_of_each() -> None:
+    """A search that ran out of time is told of the one pod of which the scheduler said so, whichever is asked about first."""
+    numa = "resource.kubernetes.io/numaNode"
+    nic = pool([{"name": "nic-0", "attributes": {numa: {"int": 1}}}], driver="nic.example.com")
+    classes = (device_class(), device_class("nic", 'device.driver == "nic.example.com"'))
+    asked = claim("c", request("gpus", 8), request("nic", of="nic"), constraints=[match(numa)])
+    message = 'running "DynamicResources" filter plugin: node n1: timed out trying to allocate devices'
+    said = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "message": message}
+    told = pod("told", ("c",), status={"phase": "Pending", "conditions": [said]})
+    view = cluster(node("n1"), *classes, pool(gpus(24, **{numa: 0})), nic, asked, told, pod("new", ("c",)))
+    words = {name: judge(view, own).word for name in ("new", "told") if (own := view.get(Pod, name, "default")) is not None}
+    assert words == {"new": "misfit", "told": "error"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ..dra.allocation import allocate, node_groups
 from ..dra.funnel import Funnel, screened
@@ -77,12 +78,11 @@ def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kind
     groups = groups_of(prepared, ground.kinds, {entry.name: entry.request for entry in concerned}, constraint)
     competing = finding("REQUESTS_COMPETE", claim.ref, field, requests=tuple(entry.name for entry in own))
     base = replace(ground.cause(competing, counted), groups=groups)
-    matching = [each for entry in concerned for each in screened(prepared, ground.kinds, entry.request)]
-    unseen = lists_not_compared(ground, matching, attribute, claim.ref, field) if kinds <= {"constraint", "request"} else None
+    passing = [screened(prepared, ground.kinds, entry.request) for entry in concerned]
+    unseen = lists_not_compared(ground, chain(*passing), attribute, claim.ref, field) if kinds <= {"constraint", "request"} else None
     if unseen is not None:
         return replace(base, finding=unseen)
-    for entry in concerned:
-        devices = screened(prepared, ground.kinds, entry.request)
+    for entry, devices in zip(concerned, passing, strict=True):
         if devices and not any(values_in(prepared, entry.request, device, attribute) for device in devices):
             found = finding("CONSTRAINT_ATTRIBUTE_MISSING", claim.ref, field, constraint=field, attribute=attribute, kind=kind, present=0)
             alike = look_alike(prepared, entry.request, devices, attribute)
@@ -115,7 +115,7 @@ def _constraint_cause(ground: Ground, part: Part, requests: Sequence[Part], kind
     )
     alike = None
     if groups.without:
-        alike = look_alike(prepared, counted.request, matching, attribute)
+        alike = look_alike(prepared, counted.request, [*chain(*passing)], attribute)
     taints = taint_counts(prepared, ground.open, counted.request, ground.rules) if "taints" in kinds else ()
     return replace(base, finding=found, look_alike=alike, taints=taints)
 

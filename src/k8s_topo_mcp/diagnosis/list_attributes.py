@@ -7,11 +7,13 @@ The API server keeps such attributes with its own gate DRAListTypeAttributes on;
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from ..dra.allocation import allocate
 from ..dra.constraints import LISTS
+from ..dra.features import LISTS_FOR_CEL_ALONE
 from ..dra.funnel import Screened
 from ..dra.outcome import Allocated
 from ..dra.problem import NOTHING_HELD, AllocationProblem
@@ -22,6 +24,7 @@ from .ground import Ground
 
 GATE = "DRAListTypeAttributes"
 _SWITCH = "ListTypeAttributes"
+NAMED = 4
 
 
 def lists_not_compared(ground: Ground, devices: Iterable[Screened], attribute: str, about: ObjectRef, field: str) -> Finding | None:
@@ -33,12 +36,12 @@ def lists_not_compared(ground: Ground, devices: Iterable[Screened], attribute: s
         return None
     comparing = with_lists(problem)
     tries = (comparing, replace(comparing, in_use=NOTHING_HELD))
-    nodes = next((fits for each in tries if (fits := _fitting(ground, each))), ())
+    nodes = next((fits for each in tries if (fits := tuple(islice(_fitting(ground, each), NAMED)))), ())
     if not nodes:
         return None
-    if problem.cel_lists:  # the gate is on, and this release's allocator isn't told of it
+    if problem.minor == LISTS_FOR_CEL_ALONE:
         effect = f"its scheduler tells selectors alone of {GATE}; to a constraint a list of values is equal to nothing"
-        return finding("RELEASE_MISSES", about, field, nodes=nodes[:4], defects=(), effect=effect)
+        return finding("RELEASE_MISSES", about, field, nodes=nodes, defects=(), effect=effect)
     return replace(finding("FEATURE_OFF", about, field, feature=GATE), only_refuses=True)
 
 
@@ -48,8 +51,8 @@ def with_lists(problem: AllocationProblem) -> AllocationProblem:
     return replace(problem, features=features, variant=variant(problem.minor, features), cel_lists=True)
 
 
-def _fitting(ground: Ground, problem: AllocationProblem) -> tuple[str, ...]:
-    return tuple(node.name for node in ground.kinds if isinstance(allocate(problem, node), Allocated))
+def _fitting(ground: Ground, problem: AllocationProblem) -> Iterator[str]:
+    return (node.name for node in ground.kinds if isinstance(allocate(problem, node), Allocated))
 
 
 def _is_list(entry: Screened, attribute: str) -> bool:

@@ -42,8 +42,8 @@ def _group(view: ClusterView, group: PodGroup) -> PodGroup:
 
 
 def check_priorities(view: ClusterView, documents: Iterable[Document]) -> None:
-    """No pod is created with a class that isn't there, or with another number than its class has. What isn't known of classes is let
-    through. Raises ManifestError."""
+    """No pod is created with a class that isn't there, or with another number or policy than its class has. What isn't known of classes is
+    let through. Raises ManifestError."""
     if not _known(view):
         return
     for document in documents:
@@ -60,6 +60,11 @@ def check_priorities(view: ClusterView, documents: Iterable[Document]) -> None:
                 right = f"PriorityClass {own.name} has {value}" if own is not None and own.name else "without a class it is 0"
                 problem = f"is {number}, and {right}; the API server takes no other, so leave it out"
                 raise ManifestError(f"manifest: {path}.priority: {problem} {document.place(f'{path}.priority')}")
+            wanted, policy = spec.get("preemptionPolicy"), own.preemption_policy if own is not None else "PreemptLowerPriority"
+            if wanted and wanted != policy:
+                right = f"PriorityClass {own.name} has {policy}" if own is not None and own.name else f"without a class it is {policy}"
+                problem = f"is {wanted}, and {right}; the API server takes no other, so leave it out"
+                raise ManifestError(f"manifest: {path}.preemptionPolicy: {problem} {document.place(f'{path}.preemptionPolicy')}")
 
 
 def _known(view: ClusterView) -> bool:

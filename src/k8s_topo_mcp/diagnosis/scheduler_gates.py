@@ -23,13 +23,12 @@ AGREEING = frozenset({"agrees", "one_of"})
 
 
 def unlike_the_api_server(view: ClusterView, pod: Pod, said: Check) -> tuple[ClusterView, str] | None:
-    """The view as this scheduler judges it, with the gate that is off in it; None where nothing tells of one."""
+    """The view as this scheduler judges it, with the gate that is off in it; None where nothing tells of one, or it may be one of
+    several."""
     if said.match != "differs":
         return None
-    for name, other in without_each(view):
-        if check(other, pod, predict(place(other, pod))).match in AGREEING:
-            return other, name
-    return None
+    told = [(other, name) for name, other in without_each(view) if check(other, pod, predict(place(other, pod))).match in AGREEING]
+    return told[0] if len(told) == 1 else None
 
 
 def relied_on(view: ClusterView, pod: Pod) -> tuple[str, ...]:
@@ -44,4 +43,4 @@ def without_each(view: ClusterView) -> Iterator[tuple[str, ClusterView]]:
     for name in dict.fromkeys(gate for gates in GATES.values() for gate in gates):
         default = defaults.get(name)
         if own.gate(name) == Gate(True, "inferred") and default is not None and not default.enabled:
-            yield name, view.under(replace(own, gates={**own.gates, name: Gate(False, "observed")}))
+            yield name, view.under(replace(own, gates={**own.gates, name: Gate(False, "inferred")}))

@@ -15,9 +15,11 @@ from ..scheduling import dynamic_resources
 from ..scheduling.filter_timeout import said_node
 from ..scheduling.placement import NodePlacement, Placement, place
 from ..scheduling.pod_signature import signature
+from ..scheduling.sentence import predict
 from ..view import ClusterView
 from ..view.indices import find_owner, pods_of_owner
 from .cause import find_cause
+from .cross_check import check
 from .demand import asked_devices
 from .gang import explain_gang
 from .growth import more_nodes_start
@@ -26,6 +28,7 @@ from .layers import claims, drivers
 from .node_kinds import NodeKind, node_kinds
 from .pending import COMPONENTS, held_before, waits
 from .report import Cause
+from .scheduler_gates import unlike_the_api_server, without_each
 from .timed_out import ended_by_time
 
 Word = Literal["short", "misfit", "held", "waits", "error", "fits now", "unknown"]
@@ -128,7 +131,22 @@ def judge(view: ClusterView, pod: Pod) -> Judged:
     gang = explain_gang(view, pod)
     if gang is not None:
         return Judged(IN_A_GANG.get(gang.verdict, "unknown"), gang.cause)
-    return view.memo(("judged", signature(view, pod)), lambda: _judge(view, pod))
+    alike = (signature(view, pod), said_node(pod))
+    off = _unlike_the_api_server(view, pod, alike)
+    return judge(off, pod) if off is not None else view.memo(("judged", alike), lambda: _judge(view, pod))
+
+
+def _unlike_the_api_server(view: ClusterView, pod: Pod, alike: Hashable) -> ClusterView | None:
+    """The view as this scheduler judges it, where the pod's sentence tells that a gate is off in it. Pods that are `alike` are judged once;
+    each has its own sentence, and its own age of that."""
+    condition = pod.condition("PodScheduled")
+    if condition is None or next(without_each(view), None) is None:
+        return None
+    said = check(view, pod, view.memo(("predicted", alike), lambda: predict(place(view, pod))))
+    off = (
+        view.memo(("unlike", alike, condition.message), lambda: unlike_the_api_server(view, pod, said)) if said.match == "differs" else None
+    )
+    return off[0] if off is not None else None
 
 
 def _judge(view: ClusterView, pod: Pod) -> Judged:

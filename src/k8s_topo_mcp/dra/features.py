@@ -24,6 +24,9 @@ GATES: dict[str, tuple[str, ...]] = {
 # 1.34 kept the two halves apart, and its "DeviceStatus" half alone already selects the experimental variant.
 SPLIT_IN_1_34 = {"DeviceBinding": "DRADeviceBindingConditions", "DeviceStatus": "DRAResourceClaimDeviceStatus"}
 
+LISTS_FOR_CEL_ALONE = 36
+"""The minor whose scheduler hands the gate of lists to CEL alone: its constraints compare none whatever the gate is."""
+
 
 def allocator_features(release: Release) -> frozenset[str]:
     """The switches that are on in this release with these gates."""
@@ -31,8 +34,8 @@ def allocator_features(release: Release) -> frozenset[str]:
     if release.minor == 34:
         on.discard("DeviceBindingAndStatus")
         on |= {name for name, gate in SPLIT_IN_1_34.items() if release.enabled(gate)}
-    if release.minor == 36:
-        on.discard("ListTypeAttributes")  # its scheduler hands the gate to CEL alone
+    if release.minor == LISTS_FOR_CEL_ALONE:
+        on.discard("ListTypeAttributes")
     return frozenset(on)
 
 

@@ -46,19 +46,31 @@ def ends_the_attempt(placement: Placement) -> Mapping[str, Effort]:
 
 def slow_nodes(placement: Placement) -> Mapping[str, Effort]:
     """Open nodes where the real search likely passes the limit, with its steps."""
-    limit = limit_of(placement)
-    return {name: counted for name, counted in _counted_nodes(placement) if counted.exceeds(limit)}
+    return counted_nodes(placement)[0]
 
 
-def perhaps_slow_nodes(placement: Placement) -> Mapping[str, Effort]:
-    """Open nodes where the real search may pass the limit on a slow machine, or where it wasn't counted to its end."""
-    limit = limit_of(placement)
-    return {name: counted for name, counted in _counted_nodes(placement) if counted.may_exceed_filter and not counted.exceeds(limit)}
+def counted_nodes(placement: Placement) -> tuple[Mapping[str, Effort], Mapping[str, Effort]]:
+    """Open nodes where the real search likely passes the limit, and those where it may: on a slow machine, or as it wasn't counted to its
+    end."""
+    said = said_to_end(placement)
+    limit = limit_by(said)
+    slow, perhaps = dict(said), dict[str, Effort]()
+    for name, counted in _counted_nodes(placement):
+        if counted.exceeds(limit):
+            slow[name] = counted
+        elif counted.may_exceed_filter and name not in said:
+            perhaps[name] = counted
+    return slow, perhaps
 
 
 def limit_of(placement: Placement) -> float:
     """Seconds by our lower figures that a search can take in this scheduler: less than its limit where one that takes less ran into it."""
-    return min((counted.seconds for counted in said_to_end(placement).values()), default=FILTER_LIMIT)
+    return limit_by(said_to_end(placement))
+
+
+def limit_by(said: Mapping[str, Effort]) -> float:
+    """The same by the searches that ran out of time."""
+    return min((FILTER_LIMIT, *(counted.seconds for counted in said.values() if counted.complete)))
 
 
 def _counted_nodes(placement: Placement) -> Iterator[tuple[str, Effort]]:

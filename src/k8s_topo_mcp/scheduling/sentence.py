@@ -15,7 +15,7 @@ from ..dra.outcome import Aborted
 from .default_preemption import Preemption
 from .dynamic_resources import error_message
 from .filter_timeout import REASON as TIMED_OUT
-from .filter_timeout import ends_the_attempt, perhaps_slow_nodes, slow_nodes, undecided_nodes
+from .filter_timeout import counted_nodes, ends_the_attempt, undecided_nodes
 from .placement import Placement
 from .post_filter import post_filter
 
@@ -52,7 +52,7 @@ def predict(placement: Placement) -> Sentences:
     if placement.fitting:
         ending = ends_the_attempt(placement)
         return Sentences(SCHEDULER_ERROR, tuple(map(_timed_out, ending)), "", ending) if ending else Sentences("", (), "")
-    slow = slow_nodes(placement)
+    slow, perhaps_slow = counted_nodes(placement)
     problem = placement.devices.problem
     if slow and problem is not None and problem.minor >= 36:
         texts = tuple(map(_timed_out, slow))
@@ -62,7 +62,6 @@ def predict(placement: Placement) -> Sentences:
         counts = Counter(TIMED_OUT if name in slow else reason for name, entry in placement.nodes.items() for reason in entry.reasons)
     text = f"{head} {', '.join(sorted(f'{count} {reason}' for reason, count in counts.items()))}."
     perhaps: tuple[str, ...] = ()
-    perhaps_slow = perhaps_slow_nodes(placement)
     if problem is not None and problem.minor >= 36:
         perhaps = tuple(map(_timed_out, dict.fromkeys((*undecided_nodes(placement), *perhaps_slow))))
     return replace(_unschedulable(text, placement, perhaps, slow), perhaps_slow=perhaps_slow)
