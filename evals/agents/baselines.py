@@ -13,16 +13,18 @@ from typing import Any
 import yaml
 
 from evals.answers import Answer, Ref, Step
-from evals.cases import Case, find, key
+from evals.cases import Case, find
+from evals.keys import key
 from evals.mechanisms import Mechanism, first_of_code
-from evals.predictions import Prediction
+from evals.predictions import Fits, Nodes, Prediction
 from evals.tasks import Task, Told
 from fault_injection.library import asked
 from k8s_topo_mcp.diagnosis.fields import steps
 from k8s_topo_mcp.sources.snapshot import load_text
-from k8s_topo_mcp.tools import claim_feasibility
+from k8s_topo_mcp.tools import claim_feasibility, simulate_scaleup
 from k8s_topo_mcp.tools.explain_pending import Output
 from k8s_topo_mcp.tools.models import Remedy
+from k8s_topo_mcp.tools.scaleup_models import Addition
 
 Object = dict[str, Any]
 
@@ -59,7 +61,7 @@ class Baseline:
         case = task.case
         if isinstance(case, Prediction):
             # Events say nothing of what isn't there yet.
-            answer = None if self.kind == "event-text" else Answer(number=our_number(case), confidence=0.9)
+            answer = None if self.kind == "event-text" else our_prediction(case)
         else:
             assert isinstance(case, Case)
             answer = of_events(case) if self.kind == "event-text" else of_our_first(case)
@@ -133,11 +135,32 @@ def of_our_first(case: Case) -> Answer:
     )
 
 
-def our_number(case: Prediction) -> int | None:
-    """claim_feasibility's number of copies, as far as the question asks."""
+def our_prediction(case: Prediction) -> Answer:
+    """claim_feasibility's answer about a manifest, simulate_scaleup's about nodes."""
     view = load_text(gzip.decompress(case.snapshot.read_bytes()).decode())
-    output = claim_feasibility.answer(view, claim_feasibility.Input(manifest=case.measured.manifest))
-    return None if output.copies is None else min(output.copies, case.measured.of)
+    measured = case.measured
+    if isinstance(measured, Nodes):
+        of = case.case.asked
+        manifest = "---\n".join(candidate.manifest for candidate in measured.candidates)
+        good = [
+            candidate.name
+            for candidate in measured.candidates
+            if simulate_scaleup.answer(
+                view,
+                simulate_scaleup.Input(
+                    pods=(f"{of.namespace}/{of.name}",),
+                    template=manifest,
+                    add=(Addition(group=candidate.name),),
+                ),
+            ).verdict
+            == "starts"
+        ]
+        return Answer(choices=tuple(good), confidence=0.9)
+    output = claim_feasibility.answer(view, claim_feasibility.Input(manifest=measured.manifest))
+    copies = 0 if output.quota else output.copies  # what a quota doesn't let be made doesn't start
+    if isinstance(measured, Fits):
+        return Answer(yes=None if copies is None else copies > 0, confidence=0.9)
+    return Answer(number=None if copies is None else min(copies, measured.of), confidence=0.9)
 
 
 def _is_fine(output: Output) -> bool:
@@ -153,7 +176,9 @@ def ref_of(text: str) -> Ref:
 
 
 def _steps(case: Case, remedy: Remedy, about: str | None, field: str | None) -> tuple[Step, ...]:
-    """A remedy's change as steps; none for what isn't a change of objects that are named, or is a component's to make."""
+    """A remedy's change as steps; none for what isn't a change of objects that are all named, or is a component's to make."""
+    if re.search(r"\band [\d,]+ more\b", remedy.change):
+        return ()
     objects = [ref_of(text) for text in (remedy.objects or ((remedy.object or about or ""),)) if " " in text]
     path = remedy.field or field
     if objects and re.search(r"\bends?\b", remedy.change) and all(of.kind == "Pod" for of in objects):
@@ -161,16 +186,21 @@ def _steps(case: Case, remedy: Remedy, about: str | None, field: str | None) -> 
     if not objects or path is None:
         return ()
     if path == "status.allocation":
-        return tuple(step for of in objects for step in _released(case, of))
+        return tuple(step for of in objects for step in _released(case, of, remedy.apply or ""))
     way = [str(step).replace("~", "~0").replace("/", "~1") for step in steps(path)]
     if way[0] == "status":
         return ()
     return tuple(step for of in objects if (step := _set(case, of, way, remedy.to)) is not None)
 
 
-def _released(case: Case, claim: Ref) -> tuple[Step, ...]:
-    """What lets a claim's devices go: the end of the pods that have it; of a claim that nobody has, its own."""
+def _released(case: Case, claim: Ref, apply: str) -> tuple[Step, ...]:
+    """What lets a claim's devices go: the end of the pods that have it; of a claim that nobody has, its own. Where `apply` speaks of
+    reservations that aren't a pod's or of finalizers, they are taken out."""
     item = _item(case, claim)
+    if "reservedFor" in apply or "finalizer" in apply:
+        change: Object = {"status": {"reservedFor": []}} if "reservedFor" in apply else {"metadata": {"finalizers": None}}
+        ends = (Step(delete=True, object=claim),) if "delete" in apply else ()
+        return (Step(patch=change, object=claim), *ends)
     reserved = [] if item is None else (item.get("status") or {}).get("reservedFor") or []
     users = [user for user in reserved if find(Ref(kind="Pod", name=user["name"], namespace=claim.namespace), case.present)]
     if not users:
