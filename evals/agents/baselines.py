@@ -121,7 +121,7 @@ def of_our_first(case: Case) -> Answer:
         return Answer(nothing_wrong=True, confidence=0.9)
     # What doesn't keep what was meant is no fix, however well it was checked.
     remedy = next((entry for entry in output.remedies if entry.checked and entry.keeps_intent is not False), None)
-    fix = _steps(case, remedy, blocker.object, blocker.field) if remedy is not None else ()
+    fix = steps_of(case, remedy, blocker.object, blocker.field) if remedy is not None else ()
     changed = [step.object for step in fix if step.object is not None]
     own = ref_of(blocker.object) if blocker.object else None
     return Answer(
@@ -175,7 +175,7 @@ def ref_of(text: str) -> Ref:
     return Ref(kind=kind, name=name, namespace=namespace or None)
 
 
-def _steps(case: Case, remedy: Remedy, about: str | None, field: str | None) -> tuple[Step, ...]:
+def steps_of(case: Case, remedy: Remedy, about: str | None, field: str | None) -> tuple[Step, ...]:
     """A remedy's change as steps; none for what isn't a change of objects that are all named, or is a component's to make."""
     if re.search(r"\band [\d,]+ more\b", remedy.change):
         return ()
@@ -199,7 +199,7 @@ def _released(case: Case, claim: Ref, apply: str) -> tuple[Step, ...]:
     item = _item(case, claim)
     if "reservedFor" in apply or "finalizer" in apply:
         change: Object = {"status": {"reservedFor": []}} if "reservedFor" in apply else {"metadata": {"finalizers": None}}
-        ends = (Step(delete=True, object=claim),) if "delete" in apply else ()
+        ends = (Step(delete=True, object=claim),) if re.search(r"\bdelete\b", apply) else ()
         return (Step(patch=change, object=claim), *ends)
     reserved = [] if item is None else (item.get("status") or {}).get("reservedFor") or []
     users = [user for user in reserved if find(Ref(kind="Pod", name=user["name"], namespace=claim.namespace), case.present)]
