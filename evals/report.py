@@ -369,6 +369,10 @@ def _cases(found: Sequence[Result], folder: Path) -> list[str]:
 def _why(found: Score) -> str:
     if found.control:
         return "; ".join(found.harmful[:2]) or "nothing had to be changed"
+    if found.predicts:
+        return {(True, False): "names more than would do", (False, True): "names less than would do"}.get(
+            (found.object, found.mechanism), "something else was measured"
+        )
     return "; ".join(
         [
             *([] if found.object else ["another object"]),

@@ -34,6 +34,7 @@ def test_a_question_is_of_the_scene_that_is_recorded(entry: Prediction) -> None:
     names = {item["metadata"]["name"] for item in json.loads(gzip.decompress(entry.snapshot.read_bytes()))["items"] if "metadata" in item}
     assert not {"next-run"} & names
     assert isinstance(entry.measured, KINDS[entry.kind])
+    assert entry.path.read_text() == json.dumps(entry.measured.model_dump(mode="json"), indent=1) + "\n"
 
 
 @pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
