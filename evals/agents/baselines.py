@@ -114,15 +114,16 @@ def _whose(kind: str, name: str | None, item: Object) -> Ref:
 
 
 def of_our_first(case: Case) -> Answer:
-    """explain_pending's answer in the form: the blocker and its object, the first remedy that keeps what was meant."""
+    """explain_pending's answer in the form: the blocker and its object, the first remedy that keeps what was meant; where none does, the
+    first that was checked, as a reader in a hurry would take it. Whether it gives up what was meant is seen when it is carried out."""
     output = asked.ask(case.recording.items, case.golden, case.recording.roles)
     blocker = output.blocker
     if blocker is None or _is_fine(output):
         return Answer(nothing_wrong=True, confidence=0.9)
-    # What doesn't keep what was meant is no fix, however well it was checked.
-    remedy = next((entry for entry in output.remedies if entry.checked and entry.keeps_intent is not False), None)
+    checked = sorted((entry for entry in output.remedies if entry.checked), key=lambda entry: entry.keeps_intent is False)
+    remedy = checked[0] if checked else None
     fix = steps_of(case, remedy, blocker.object, blocker.field) if remedy is not None else ()
-    changed = [step.object for step in fix if step.object is not None]
+    changed = [step.object for step in fix if step.object is not None and remedy is not None and remedy.keeps_intent is not False]
     own = ref_of(blocker.object) if blocker.object else None
     return Answer(
         object=changed[0] if changed else own,

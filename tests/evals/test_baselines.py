@@ -58,3 +58,13 @@ def test_a_change_of_more_objects_than_are_named_is_no_fix() -> None:
     assert answer.fix == ()
     assert answer.object is not None
     assert answer.object.kind == "ResourceSlice"
+
+
+def test_what_keeps_the_meaning_goes_before_and_else_the_first_is_taken_and_blames_nobody_else() -> None:
+    keeps = of_our_first(case("held-by-lower-priority"))
+    assert [step.delete for step in keeps.fix] == [True]
+    found = case("one-of-seven-and-another-group")
+    answer = of_our_first(found)
+    assert answer.object == named(found, "node")
+    (step,) = answer.fix
+    assert step.object == named(found, "pod")
