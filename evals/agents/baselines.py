@@ -184,6 +184,9 @@ def steps_of(case: Case, remedy: Remedy, about: str | None, field: str | None) -
     path = remedy.field or field
     if objects and re.search(r"\bends?\b", remedy.change) and all(of.kind == "Pod" for of in objects):
         return tuple(Step(delete=True, object=of) for of in objects)
+    template = re.search(r"replace ResourceClaimTemplate (?P<name>[\w./-]+)", remedy.apply or "")
+    if template is not None and path is not None and path.startswith("spec.devices"):
+        objects, path = [ref_of(f"ResourceClaimTemplate {template['name']}")], f"spec.{path}"
     if not objects or path is None:
         return ()
     if path == "status.allocation":

@@ -68,3 +68,11 @@ def test_what_keeps_the_meaning_goes_before_and_else_the_first_is_taken_and_blam
     assert answer.object == named(found, "node")
     (step,) = answer.fix
     assert step.object == named(found, "pod")
+
+
+def test_of_a_claim_that_is_generated_the_template_is_changed() -> None:
+    """A claim that is made again in its stead would be no pod's."""
+    found = case("four-of-a-quota-and-two-a-node")
+    (step,) = of_our_first(found).fix
+    assert step.object == named(found, "template")
+    assert step.patch == [{"op": "add", "path": "/spec/spec/devices/requests/0/exactly/count", "value": 2}]
