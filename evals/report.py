@@ -12,7 +12,7 @@ from typing import Any
 from .cases import Case
 from .records import Record
 from .results import CURVE, DEVICES, MOMENTS, PLACEMENT, Figures, Result, about_devices, arms, by_size, name_of
-from .scoring import Score
+from .scoring import Fix, Score
 from .statistics import Share, every_time, paired
 
 MOST_TRANSCRIPT = 20_000
@@ -107,6 +107,11 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
                 )
                 for name, own in figures.items()
             ],
+        ),
+        "",
+        *_table(
+            ("fixes of faults whose cause is right", *(fix.value for fix in Fix)),
+            [(name, *(str(own.came_of_fixes().get(fix, 0)) for fix in Fix)) for name, own in figures.items()],
         ),
         "",
         *_table(

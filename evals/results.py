@@ -159,6 +159,14 @@ class Figures:
         scores = [entry.last for entry in self.diagnoses if entry.last is not None and entry.cause and not entry.case.control]
         return Share(sum(found.values for found in scores), sum(found.of_values for found in scores))
 
+    def came_of_fixes(self) -> dict[Fix, int]:
+        """What came of the fixes of faults whose cause is right."""
+        found: dict[Fix, int] = {}
+        for entry in self.diagnoses:
+            if entry.last is not None and entry.cause and not entry.case.control:
+                found[entry.last.fix] = found.get(entry.last.fix, 0) + 1
+        return found
+
     def outcomes(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for entry in self.every:

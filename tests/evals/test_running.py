@@ -38,6 +38,13 @@ def test_both_baselines_run_and_are_reported(tmp_path: Path, capsys: pytest.Capt
     figures = next(line for line in told.out.splitlines() if line.startswith("| first-answer |"))
     assert "4/4" in figures
     assert "Until then all shares are of the cause." in told.out
+    # Three faults and a control: of the fixes of the three none was carried out, or none was proposed.
+    lines = told.out.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("| fixes of faults whose cause is right"))
+    head, fates = (lines[number].strip("| ").split(" | ") for number in (place, place + 3))
+    came = {what: int(count) for what, count in zip(head[1:], fates[1:], strict=True) if count != "0"}
+    assert sum(came.values()) == 3
+    assert came.keys() == {"none proposed", "not carried out"}
     assert "regression figure of ours, not evidence" in told.out
     described = json.loads((tmp_path / "run.json").read_text())
     assert described["fingerprint"] == fingerprint(cases(FEW))
