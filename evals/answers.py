@@ -77,7 +77,7 @@ class Step(_Part):
             return FORGED if _forges(made) else None
         if self.object is None:
             return "patch and delete need the object"
-        return FORGED if _forges(self.patch) else None
+        return FORGED if _forges(self.patch) and not _takes_out(self.object, self.patch) else None
 
 
 FORGED = "what it sets (status, spec.nodeName) is written by the scheduler, the kubelet and controllers alone"
@@ -97,6 +97,20 @@ def _forges(change: Any) -> bool:
     return "status" in change or (isinstance(spec, dict) and "nodeName" in spec)
 
 
+def _takes_out(of: Ref, change: Any) -> bool:
+    """Whether a patch takes reservations out of a claim's status and does nothing else there: those that aren't a pod's no component
+    takes out."""
+    if of.kind.lower().rpartition("/")[2].partition(".")[0] not in ("resourceclaim", "resourceclaims"):
+        return False
+    if isinstance(change, list):
+        return all(
+            str(entry.get("path", "")).startswith("/status/reservedFor") and (entry.get("op") == "remove" or entry.get("value") == [])
+            for entry in change
+        )
+    status = change.get("status")
+    return change.keys() == {"status"} and isinstance(status, dict) and status in ({"reservedFor": None}, {"reservedFor": []})
+
+
 class Answer(_Part):
     """What an agent says. `object`, `field`, `found`, `needed`, `mechanism`: the first thing that keeps the pod from starting."""
 
@@ -110,6 +124,8 @@ class Answer(_Part):
     innocent: tuple[Ref, ...] = Field(default=(), max_length=MOST_OBJECTS, description="objects that looked guilty and aren't")
     fix: tuple[Step, ...] = Field(default=(), max_length=MOST_OBJECTS, description="steps in order; the user's wish must survive them")
     number: int | None = Field(default=None, description="only where the question asks for a number")
+    yes: bool | None = Field(default=None, description="only where the question is to be answered by yes (true) or no (false)")
+    choices: tuple[str, ...] | None = Field(default=None, description="only where the question names choices: all that are right, or []")
     confidence: float = Field(default=0.5, ge=0, le=1)
 
     @field_validator("found", "needed", "field", mode="before")
@@ -185,8 +201,9 @@ def read(value: Any) -> Answer | None:
             return None
     except (ValueError, RecursionError):  # also what can't be written: half a surrogate pair, a patch too deep
         return None
-    return answer if answer.nothing_wrong or answer.mechanism or answer.number is not None else None
+    predicts = any(said is not None for said in (answer.number, answer.yes, answer.choices))
+    return answer if answer.nothing_wrong or answer.mechanism or predicts else None
 
 
 def _looks_like_one(value: Any) -> bool:
-    return isinstance(value, dict) and bool({"mechanism", "nothing_wrong", "number"} & value.keys())
+    return isinstance(value, dict) and bool({"mechanism", "nothing_wrong", "number", "yes", "choices"} & value.keys())

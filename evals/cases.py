@@ -16,41 +16,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-import yaml
-
 from fault_injection.library import recordings
 from fault_injection.library.declared import Fault
 from fault_injection.library.golden import Golden
 from fault_injection.library.recordings import Recording
 from fault_injection.library.roles import Named, filled, filled_in, roles_in
 from fault_injection.library.shelf import Entry, entries
-from fault_injection.library.strict import Part
 
+from . import keys
 from .answers import Ref
+from .keys import ObjectKey, key, key_of
 from .mechanisms import Mechanism, of_code
 
 Object = dict[str, Any]
 Split = Literal["tuning", "held-out", "all"]
-
-
-class Key(Part):
-    """More of the key of a fault, from evals/keys.yaml."""
-
-    blame: tuple[str, ...] = ()
-    mechanisms: tuple[Mechanism, ...] = ()
-
-
-class _Keys(Part):
-    faults: dict[str, Key]
-
-
-def _keys() -> dict[str, Key]:
-    content = yaml.safe_load((Path(__file__).parent / "keys.yaml").read_text(encoding="utf-8"))
-    return _Keys.model_validate_json(json.dumps({"faults": content})).faults
-
-
-NO_KEY = Key()
-KEYS = _keys()
 
 
 class NoSuchCase(Exception):
@@ -151,11 +130,11 @@ class Case:
         """What the first blocker may be called."""
         if not self.golden.blockers:
             return frozenset()
-        return of_code(self.golden.blockers[0].code) | frozenset(KEYS.get(self.entry.name, NO_KEY).mechanisms)
+        return of_code(self.golden.blockers[0].code) | frozenset(keys.of_fault(self.entry.name).mechanisms)
 
     @cached_property
-    def guilty(self) -> frozenset[tuple[str, str, str]]:
-        """Objects that may be blamed: the blockers', what the golden fixes change, delete or make, and what stands for these: a claim for
+    def guilty(self) -> frozenset[ObjectKey]:
+        """Objects that are to change: the blockers', what the golden fixes change, delete or make, and what stands for these: a claim for
         its template, what a pod is owned by for the pod, the claims that it holds.
         """
         ended = {
@@ -167,7 +146,13 @@ class Case:
         return frozenset(self._with_kin(set(self._named_by_golden()), ended))
 
     @cached_property
-    def neutral(self) -> frozenset[tuple[str, str, str]]:
+    def blamable(self) -> frozenset[ObjectKey]:
+        """The guilty, and what else an answer may blame without having a right to change it."""
+        blamed = keys.objects(keys.of_fault(self.entry.name).blame, self.recording)
+        return self.guilty | frozenset(self._with_kin(set(blamed), set()))
+
+    @cached_property
+    def neutral(self) -> frozenset[ObjectKey]:
         """Objects that an answer may also name: what the user asked about and its claims, and what the golden values and cause speak of."""
         found = {key_of(self.asked)}
         for template in (*(spelling for spellings in self._spellings() for spelling in spellings), self.golden.cause):
@@ -175,7 +160,7 @@ class Case:
         return frozenset(self._with_kin(found, found))
 
     @cached_property
-    def traps(self) -> frozenset[tuple[str, str, str]]:
+    def traps(self) -> frozenset[ObjectKey]:
         """What the changes that don't help change, and what must stay untouched, but for what the fixes change too."""
         roles = self.recording.roles
         named = [change.of for trial in self.golden.not_fixes for change in trial.change]
@@ -184,7 +169,7 @@ class Case:
         return frozenset(self._with_kin(found, found) - self.guilty)
 
     @cached_property
-    def present(self) -> frozenset[tuple[str, str, str]]:
+    def present(self) -> frozenset[ObjectKey]:
         """Every object of the recording."""
         return frozenset(
             key(item["kind"], item["metadata"]["name"], item["metadata"].get("namespace") or "")
@@ -193,7 +178,7 @@ class Case:
         )
 
     @cached_property
-    def own(self) -> frozenset[tuple[str, str, str]]:
+    def own(self) -> frozenset[ObjectKey]:
         """What the user asked about, with its claims, their templates and its owners: what a fix may change without asking anybody."""
         asked = {key_of(self.asked)}
         claims = self._with_kin(asked, asked)
@@ -216,7 +201,7 @@ class Case:
 
     def key(self) -> Object:
         """What its fingerprint is made of beside the recording."""
-        return {**self.golden.model_dump(mode="json"), "more": KEYS.get(self.entry.name, NO_KEY).model_dump(mode="json")}
+        return {**self.golden.model_dump(mode="json"), "more": keys.of_fault(self.entry.name).model_dump(mode="json")}
 
     @property
     def values(self) -> tuple[tuple[str, ...], ...]:
@@ -228,7 +213,7 @@ class Case:
         for value in self.golden.values:
             yield (value,) if isinstance(value, str) else value
 
-    def _named_by_golden(self) -> Iterator[tuple[str, str, str]]:
+    def _named_by_golden(self) -> Iterator[ObjectKey]:
         roles = self.recording.roles
         for blocker in self.golden.blockers:
             if blocker.object is not None:
@@ -242,12 +227,9 @@ class Case:
                     yield key(made["kind"], made["metadata"]["name"], made["metadata"].get("namespace") or "")
                 elif isinstance(of := roles.get(change.of or ""), Named):
                     yield key_of(of)
-        for template in KEYS.get(self.entry.name, NO_KEY).blame:
-            kind, _, full = filled(template, roles).partition(" ")
-            namespace, _, name = full.rpartition("/")
-            yield key(kind, name, namespace)
+        yield from keys.objects(keys.of_fault(self.entry.name).change, self.recording)
 
-    def _with_kin(self, found: set[tuple[str, str, str]], ended: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+    def _with_kin(self, found: set[ObjectKey], ended: set[ObjectKey]) -> set[ObjectKey]:
         """Both ways between a pod's generated claims and their template; from a pod to its owners, from one that is ended to its claims."""
         grown = set(found)
         for item in self.recording.items:
@@ -273,16 +255,7 @@ class Case:
         return {entry for entry in grown if entry[1]}
 
 
-def key(kind: str, name: str, namespace: str = "") -> tuple[str, str, str]:
-    """How objects are compared: kinds in small letters, without a namespace where there is none."""
-    return kind.lower(), name, namespace
-
-
-def key_of(of: Named) -> tuple[str, str, str]:
-    return key(of.kind, of.name, of.namespace or "")
-
-
-def find(ref: Ref, among: Iterable[tuple[str, str, str]]) -> tuple[str, str, str] | None:
+def find(ref: Ref, among: Iterable[ObjectKey]) -> ObjectKey | None:
     """The object that a reference names: plurals count as kinds, "namespace/name" as a name, a namespace that is left out as any."""
     kind = ref.kind.lower().rsplit("/", 1)[-1].partition(".")[0]
     namespace, _, name = ref.name.rpartition("/")
@@ -297,7 +270,7 @@ def find(ref: Ref, among: Iterable[tuple[str, str, str]]) -> tuple[str, str, str
     return None
 
 
-def names(ref: Ref, among: Iterable[tuple[str, str, str]]) -> bool:
+def names(ref: Ref, among: Iterable[ObjectKey]) -> bool:
     """Whether a reference names one of these."""
     return find(ref, among) is not None
 

@@ -17,13 +17,17 @@ from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.library.shelf import UnknownFault
 
 from . import report, results
-from .agents import KINDS, BadAgent, agent
+from .agents import KINDS, Agent, BadAgent, agent
 from .answers import found_in
 from .arms import Arm, BadArm, arm, known
 from .cases import Case, NoSuchCase, fingerprint
 from .fixes import carry_out, hash_of, wanted
-from .predictions import NotMeasured, everything, measure
-from .records import BadRecords, Folder, Record, Timed, Tried, add_fix, described, fixes, merge, read
+from .measuring import NotMeasured, measure
+from .models import TABLE, BadModels, Models, load, priced, words
+from .predictions import KINDS as ASKED
+from .predictions import everything
+from .progress import progress
+from .records import BadRecords, Folder, Record, Size, Timed, Tried, add_fix, described, fixes, merge, read
 from .running import attempts, describe, run, share
 from .scoring import Fix
 from .statistics import paired
@@ -38,7 +42,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         return options.does(options)
-    except (BadArm, BadAgent, BadRecords, NoSuchCase, NotMeasured, UnknownFault, LabError, ApiError) as error:
+    except (BadArm, BadAgent, BadModels, BadRecords, NoSuchCase, UnknownFault, LabError, ApiError) as error:
         sys.stderr.write(f"evals: {error}\n")
     except KeyboardInterrupt:
         sys.stderr.write("evals: stopped; the same command goes on where it was\n")
@@ -76,25 +80,29 @@ def run_all(options: argparse.Namespace) -> int:
         raise NoSuchCase(f"none of these cases is of the split {options.split}: `python -m evals list`")
     folder = Folder(options.out)
     describe(folder, chosen, options.split, found_arms, options.seconds, options.repeats)
-    todo = attempts(chosen, found_arms, agents, options.repeats)
+    table = load(options.models)
+    sizes: dict[str, Size] = {name: facts.size for name, facts in table.items() if facts.size is not None}
+    todo = attempts(chosen, found_arms, agents, options.repeats, {**sizes, **_sizes(options.size, agents)})
     if options.shard:
         todo = share(todo, *options.shard)
     _until_stopped()
-    began, done, lock = time.monotonic(), 0, threading.Lock()
+    began = time.monotonic()
     left = sum(not folder.has(attempt.id) for attempt in todo)
     sys.stderr.write(f"{len(todo)} attempts, {len(todo) - left} of them on record\n")
 
-    def tell(record: Record) -> None:
-        nonlocal done
-        with lock:
-            done += 1
-            sys.stderr.write(
-                f"[{done}/{left}] {record.id}: {record.outcome}{f' ({record.why})' if record.why else ''}, {record.seconds:.1f} s\n"
-            )
-
-    run(todo, folder, options.seconds, options.jobs, tell)
+    with progress(left, sys.stderr) as tell:
+        run(todo, folder, options.seconds, options.jobs, tell)
     sys.stderr.write(f"{time.monotonic() - began:.0f} s\n")
-    return _write(options.out)
+    return _write(options.out, table)
+
+
+def _sizes(said: Sequence[tuple[str, Size]], agents: Sequence[Agent]) -> dict[str, Size]:
+    """Sizes of the command line. Raises BadAgent for one of a model that isn't run."""
+    models = sorted({entry.model for entry in agents if entry.model})
+    for name, _ in said:
+        if name not in models:
+            raise BadAgent(f"--size {name}: no agent of this run has that model; they have {', '.join(models) or 'none'}")
+    return dict(said)
 
 
 def _until_stopped() -> None:
@@ -127,17 +135,19 @@ def try_fixes(options: argparse.Namespace) -> int:
 
 
 def write_report(options: argparse.Namespace) -> int:
-    return _write(options.folder)
+    return _write(options.folder, load(options.models))
 
 
-def _write(folder: Path) -> int:
-    records = _records(folder)
+def _write(folder: Path, models: Models | None = None) -> int:
+    table = load() if models is None else models
+    records = priced(_records(folder), table)
     said = described(folder)
     found = results.results(records, {case.name: case for case in everything()}, fixes(folder))
     not_run = [record for record in records if record.outcome == "not run"]
-    text = report.markdown(found, said, not_run)
+    prices = words([entry.record for entry in found], table)
+    text = report.markdown(found, said, not_run, prices)
     (folder / "report.md").write_text(text, encoding="utf-8")
-    (folder / "report.html").write_text(report.page(found, said, not_run, folder), encoding="utf-8")
+    (folder / "report.html").write_text(report.page(found, said, not_run, folder, prices), encoding="utf-8")
     sys.stdout.write(text)
     sys.stdout.write(f"{folder / 'report.html'}\n")
     return 0
@@ -169,12 +179,18 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def measure_all(options: argparse.Namespace) -> int:
-    """Measure how many pods of a manifest start, in a lab."""
+    """Measure what comes of a proposal, in a lab; a scene in which it can't be measured is told, and the others are."""
+    failed = False
     for name in options.fault:
-        path = measure(name, options.release)
-        sys.stdout.write(f"{path.name}: {json.loads(path.read_text())['started']} of {json.loads(path.read_text())['of']} start\n")
+        try:
+            path, words = measure(options.ask, name, options.release)
+        except NotMeasured as error:
+            sys.stderr.write(f"evals: {error}\n")
+            failed = True
+            continue
+        sys.stdout.write(f"{path.name}: {words}\n")
         sys.stdout.flush()
-    return 0
+    return int(failed)
 
 
 def merge_all(options: argparse.Namespace) -> int:
@@ -258,6 +274,13 @@ def _shard(text: str) -> tuple[int, int]:
     return int(first), int(of)
 
 
+def _size(text: str) -> tuple[str, Size]:
+    model, _, size = text.rpartition("=")
+    if not model or size not in ("small", "large"):
+        raise argparse.ArgumentTypeError(f"{text!r}: MODEL=small or MODEL=large")
+    return model, size
+
+
 def _positive(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 64:
         raise argparse.ArgumentTypeError(f"{text!r}: a number from 1 to 64")
@@ -304,20 +327,30 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument("--seconds", type=_some_seconds, default=SECONDS, help="of an attempt")
     running.add_argument("--jobs", type=_positive, default=2, help="attempts side by side")
     running.add_argument("--shard", type=_shard, metavar="I/N", help="every N-th case from the I-th; `merge` puts shards together")
+    running.add_argument(
+        "--size", type=_size, action="append", default=[], metavar="MODEL=small|large", help="of a model, for the report; may be repeated"
+    )
+    running.add_argument("--models", type=Path, default=TABLE, metavar="FILE", help="sizes and prices of models")
     running.add_argument("--out", type=Path, default=DEFAULT, metavar="FOLDER")
 
     for name, does, text in (
         ("fixes", try_fixes, "carry out the fixes that were proposed, each in a fresh copy of its cluster, in a lab"),
         ("report", write_report, "report.md and report.html from the records"),
     ):
-        command(name, does, text).add_argument("folder", type=Path, nargs="?", default=DEFAULT)
+        made = command(name, does, text)
+        made.add_argument("folder", type=Path, nargs="?", default=DEFAULT)
+        if name == "report":
+            made.add_argument("--models", type=Path, default=TABLE, metavar="FILE", help="sizes and prices of models")
 
     comparing = command("compare", compare, "two runs, arm by arm, on the cases of both")
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)
 
-    measuring = command("measure", measure_all, "a question before anything is broken: measure its number in a fault's scene, in a lab")
+    measuring = command("measure", measure_all, "a question before anything is broken: measure its truth in a fault's scene, in a lab")
     measuring.add_argument("fault", nargs="+")
+    measuring.add_argument(
+        "--ask", choices=tuple(ASKED), default="copies", help="how many pods would start, whether one would, or which node would let one"
+    )
     measuring.add_argument("--release", default="1.37")
 
     merging = command("merge", merge_all, "put the shards of a run together")

@@ -26,7 +26,8 @@ from fault_injection.library.started import started
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
-from .cases import Asked, Case, find, key
+from .cases import Asked, Case, find
+from .keys import key
 from .records import Record
 from .scoring import Fix, harms
 
@@ -92,7 +93,7 @@ def _one(session: Session, case: Case, fix: Sequence[Step]) -> tuple[Fix, str]:
 
 def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequence[Object], roles: Roles) -> tuple[Fix, str]:
     """`fix` as it was carried out here, with the names of this copy."""
-    of = _subject(case, roles)
+    of = subject(case, roles)
     limit = time.monotonic() + HELPS
     while not (bound := started(injection, of)) and time.monotonic() < limit:
         time.sleep(0.1)
@@ -113,7 +114,8 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
     return (Fix.GIVES_UP, "; ".join(missing)[:300]) if missing else (Fix.WORKS, "")
 
 
-def _subject(case: Case, roles: Roles) -> Named:
+def subject(case: Case, roles: Roles) -> Named:
+    """What the user asks about, as it is called in this copy."""
     (name,) = {role for role, of in case.recording.roles.items() if of == case.asked}
     of = roles[name]
     assert isinstance(of, Named)

@@ -1,58 +1,80 @@
-"""Questions before anything is broken: of N pods like this one, how many would start now?
-
-The truth is measured, not worked out: in the scene of a fault a real control plane is given the pods, one after the other, three times
-over; only a number that is the same each time is kept. `evals/predictions/NAME.json` has the manifest and the number.
+"""Questions before anything is broken, each in the scene of a fault: how many pods like this one would start now, would this pod start,
+which of these nodes would let the waiting pod start. `evals/predictions/KIND-FAULT.json` has what is asked and what was measured
+(`measuring`).
 """
 
 from __future__ import annotations
 
-import json
-import random
-import time  # noqa: TID251 - waits for the scheduler's word
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-import yaml
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from fault_injection.lab.client import Client
-from fault_injection.lab.errors import ApiError
 from fault_injection.library.declared import Fault
-from fault_injection.library.injection import Injection
-from fault_injection.library.session import Session
 from fault_injection.library.shelf import entry
 from fault_injection.library.strict import Part, read
 
 from .cases import Asked, Case, NoSuchCase, Object, Split, cases
 
 SHELF = Path(__file__).parent / "predictions"
-PODS = 8
-"""Pods that a question is about."""
 TIMES = 3
 """Measurements that must agree."""
-DECIDED = 15.0
-"""Seconds in which the scheduler says its word about a new pod: longer than the longest wait between two attempts."""
-COUNTS = (1, 2, 4)
 
 
-class NotMeasured(Exception):
-    """A question can't be asked of a scene, or its measurements differ. Says why."""
-
-
-class Measured(Part):
-    """What is kept of a question: which fault's scene, at which seed, the manifest, and how many pods started of `of`."""
+class _Measured(Part):
+    """Which fault's scene, at which seed, with how many innocent nodes, and how often it was measured."""
 
     fault: str
     release: str
     seed: int
     innocents: int | None
+    times: int = Field(ge=TIMES)
+
+
+class Copies(_Measured):
+    """So many pods of a manifest started, of `of` that were made one after the other."""
+
     manifest: str
     of: int = Field(ge=1)
     started: int = Field(ge=0)
-    times: int = Field(ge=TIMES)
+
+
+class Fits(_Measured):
+    """Whether the pod of a manifest started."""
+
+    manifest: str
+    starts: bool
+
+
+class Candidate(Part):
+    """A node that may be added, with its slices."""
+
+    name: str
+    manifest: str
+
+
+class Nodes(_Measured):
+    """Which of these nodes, each added alone, let the pod start that waits."""
+
+    candidates: tuple[Candidate, ...] = Field(min_length=2)
+    would_do: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _of_these(self) -> Nodes:
+        if not set(self.would_do) <= {candidate.name for candidate in self.candidates}:
+            raise ValueError("would_do names candidates")
+        return self
+
+
+Measured = Copies | Fits | Nodes
+
+KINDS: dict[str, type[Copies] | type[Fits] | type[Nodes]] = {"copies": Copies, "fits": Fits, "nodes": Nodes}
+"""What is asked, as files and cases are called → what is kept of it."""
+
+WORDS = {"copies": "how many would start", "fits": "would it start", "nodes": "which node to add"}
+"""The same for readers."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +83,14 @@ class Prediction:
 
     path: Path
 
+    @property
+    def kind(self) -> str:
+        """copies, fits or nodes."""
+        return self.path.stem.partition("-")[0]
+
     @cached_property
     def measured(self) -> Measured:
-        return read(self.path, Measured)
+        return read(self.path, KINDS[self.kind])
 
     @cached_property
     def case(self) -> Case:
@@ -72,7 +99,7 @@ class Prediction:
 
     @property
     def name(self) -> str:
-        """copies-FAULT@RELEASE."""
+        """KIND-FAULT@RELEASE."""
         return f"{self.path.stem}@{self.measured.release}"
 
     @property
@@ -105,12 +132,26 @@ class Prediction:
 
     @property
     def question(self) -> str:
-        return (
-            f"I am about to create the template and {self.measured.of} pods like the one below, one after the other, each with a name of"
-            " its own. How many of these pods would be bound to a node right away, if nothing else changes and nobody is evicted?"
-            " Answer with `number`."
-            f"\n\n```yaml\n{self.measured.manifest}```"
-        )
+        match self.measured:
+            case Copies() as found:
+                return (
+                    f"I am about to create the template and {found.of} pods like the one below, one after the other, each with a name of"
+                    " its own. How many of these pods would be bound to a node right away, if nothing else changes and nobody is evicted?"
+                    f" Answer with `number`.\n\n```yaml\n{found.manifest}```"
+                )
+            case Fits() as found:
+                return (
+                    "I am about to create the template and the pod below. Would the pod be bound to a node right away, if nothing else"
+                    f" changes and nobody is evicted? Answer with `yes`: true or false.\n\n```yaml\n{found.manifest}```"
+                )
+            case Nodes() as found:
+                of = self.case.asked
+                listed = "\n\n".join(f"{candidate.name}:\n\n```yaml\n{candidate.manifest}```" for candidate in found.candidates)
+                return (
+                    f"Pod {of.name} in namespace {of.namespace} waits, and I can add one node to the cluster, with what its drivers would"
+                    " publish: one of those below. With which of them would the pod be bound right away, if nothing else changes? Answer"
+                    f" with `choices`: the names of all that would do, each taken alone; [] if none would.\n\n{listed}"
+                )
 
     def key(self) -> Object:
         """What its fingerprint is made of beside the recording."""
@@ -132,113 +173,3 @@ def everything(chosen: Sequence[str] = (), split: Split = "all") -> list[Asked]:
         if name not in known:
             raise NoSuchCase(f"no case {name!r}; there are {len(found)}: `python -m evals list`")
     return [case for case in found if (not chosen or of[case.name] & set(chosen)) and split in ("all", case.split)]
-
-
-# --- measuring ------------------------------------------------------------------------------------------------------------------------
-
-
-def measure(name: str, release: str) -> Path:
-    """Ask the control plane, and keep the number. Raises NotMeasured, LabError, ApiError."""
-    case = Case(entry(name), release)
-    manifest = manifest_for(case)
-    numbers: list[int] = []
-    with Session(case.fault.plane) as session:
-        for _ in range(TIMES):
-            with session.injected(case.entry, case.seed, case.recording.told["innocents"]) as injection:
-                numbers.append(_started(injection, manifest))
-    if len(set(numbers)) != 1:
-        raise NotMeasured(f"{name}: the control plane itself isn't of one mind: {', '.join(map(str, numbers))} of {PODS} started")
-    told = case.recording.told
-    found = Measured(
-        fault=name,
-        release=release,
-        seed=case.seed,
-        innocents=told["innocents"],
-        manifest=yaml.safe_dump_all(manifest, sort_keys=False),
-        of=PODS,
-        started=numbers[0],
-        times=TIMES,
-    )
-    SHELF.mkdir(exist_ok=True)
-    target = SHELF / f"copies-{name}.json"
-    target.write_text(json.dumps(found.model_dump(mode="json"), indent=1) + "\n")
-    return target
-
-
-def manifest_for(case: Case) -> list[Object]:
-    """A template and a pod that ask for some devices of the class that the asked pod wants; how many, is drawn. Raises NotMeasured."""
-    asked = case.recording.find(case.asked) or {}
-    wanted = class_of(case, asked)
-    if wanted is None:
-        raise NotMeasured(f"{case.entry.name}: what the user asks about has no claim with a device class")
-    draw = random.Random(f"copies {case.name} {case.seed}")
-    namespace = case.asked.namespace or "default"
-    request = {"name": "devices", "exactly": {"deviceClassName": wanted, "allocationMode": "ExactCount", "count": draw.choice(COUNTS)}}
-    return [
-        {
-            "apiVersion": "resource.k8s.io/v1",
-            "kind": "ResourceClaimTemplate",
-            "metadata": {"name": "next-run", "namespace": namespace},
-            "spec": {"spec": {"devices": {"requests": [request]}}},
-        },
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "next-run", "namespace": namespace},
-            "spec": {
-                "containers": [
-                    {
-                        "name": "main",
-                        "image": "registry.example/run:1",
-                        "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "claims": [{"name": "devices"}]},
-                    }
-                ],
-                "resourceClaims": [{"name": "devices", "resourceClaimTemplateName": "next-run"}],
-            },
-        },
-    ]
-
-
-def class_of(case: Case, pod: Object) -> str | None:
-    """The device class of the first request that a pod's claims or templates have."""
-    entries = pod.get("spec", {}).get("resourceClaims") or ()
-    names = {entry.get("resourceClaimName") or entry.get("resourceClaimTemplateName") for entry in entries}
-    for item in case.recording.items:
-        if item.get("kind") in ("ResourceClaim", "ResourceClaimTemplate") and item["metadata"]["name"] in names:
-            spec = item["spec"].get("spec", item["spec"])
-            for request in (spec.get("devices") or {}).get("requests") or ():
-                exactly: dict[str, Any] = request.get("exactly") or request
-                if exactly.get("deviceClassName"):
-                    return str(exactly["deviceClassName"])
-    return None
-
-
-def _started(injection: Injection, manifest: Sequence[Object]) -> int:
-    """How many of the pods the scheduler binds, each made when it has decided about the one before."""
-    template, pod = manifest
-    client = injection.place.client
-    time.sleep(0.5)
-    client.create(template)
-    started = 0
-    for number in range(PODS):
-        one = {**pod, "metadata": {**pod["metadata"], "name": f"next-run-{number}"}}
-        try:
-            client.create(one)
-        except ApiError:
-            continue  # a quota that allows no more pods is an answer
-        started += _is_bound(client, one["metadata"]["name"], one["metadata"]["namespace"])
-    return started
-
-
-def _is_bound(client: Client, name: str, namespace: str) -> bool:
-    """Whether the scheduler binds a new pod. Its first word may be that there is no claim yet; a pod that stays without one isn't bound."""
-    limit = time.monotonic() + DECIDED
-    while time.monotonic() < limit:
-        pod = client.get("v1", "Pod", name, namespace)
-        if pod["spec"].get("nodeName"):
-            return True
-        words = [str(entry.get("message") or "") for entry in pod["status"].get("conditions") or () if entry["type"] == "PodScheduled"]
-        if any("nodes are available" in text for text in words):
-            return False
-        time.sleep(0.05)
-    return False

@@ -19,6 +19,8 @@ from .answers import Answer
 from .scoring import Fix
 
 Outcome = Literal["answered", "no answer", "out of time", "failed", "not run"]
+Size = Literal["small", "large", "unknown"]
+"""Of a model, as whoever ran it says."""
 
 
 class BadRecords(Exception):
@@ -44,6 +46,7 @@ class Record(BaseModel):
     agent: str
     model: str
     repeat: int
+    size: Size = "unknown"
     outcome: Outcome
     why: str = ""
     seconds: float

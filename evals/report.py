@@ -11,8 +11,8 @@ from typing import Any
 
 from .cases import Case
 from .records import Record
-from .results import CURVE, DEVICES, MOMENTS, PLACEMENT, Figures, Result, about_devices, arms, name_of
-from .scoring import Score
+from .results import CURVE, DEVICES, MOMENTS, PLACEMENT, Figures, Result, about_devices, arms, by_size, name_of
+from .scoring import Fix, Score
 from .statistics import Share, every_time, paired
 
 MOST_TRANSCRIPT = 20_000
@@ -24,14 +24,15 @@ OUTCOMES = ("answered", "no answer", "out of time", "failed")
 
 GROUPS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("What it is about", about_devices),
-    ("Family", lambda entry: entry.case.fault.family.value if isinstance(entry.case, Case) else "a number"),
+    ("Family", lambda entry: entry.case.fault.family.value if isinstance(entry.case, Case) else "prediction"),
     ("Difficulty", lambda entry: entry.case.fault.difficulty),
     ("Size of the cluster", lambda entry: entry.case.size),
 )
 
 
-def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[Record]) -> str:
-    """The tables: a row an arm, then groups, then comparisons of arms on the same cases."""
+def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[Record], prices: Sequence[str] = ()) -> str:
+    """The tables: a row an arm, then sizes of models, then groups, then comparisons of arms on the same cases. `prices`: what is said of
+    them."""
     figures = arms(found)
     judged = all(own.fixes for own in figures.values())
     what = "cause and fix right" if judged else "cause right (fixes not carried out)"
@@ -42,7 +43,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
         f"Primary metric, fixed before the run: {run.get('metric', '')}",
         "",
         *_table(
-            ("arm", f"{what} at 120 s: {DEVICES}", f"the same: {PLACEMENT}", "cause right at the end", "median time", "numbers right"),
+            ("arm", f"{what} at 120 s: {DEVICES}", f"the same: {PLACEMENT}", "cause right at the end", "median time", "predictions right"),
             [
                 (
                     name,
@@ -50,7 +51,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
                     str(own.right_at(120, PLACEMENT)),
                     str(own.causes),
                     _seconds(own.time),
-                    str(own.numbers),
+                    str(own.predicted),
                 )
                 for name, own in figures.items()
             ],
@@ -109,11 +110,18 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
         ),
         "",
         *_table(
+            ("fixes of faults whose cause is right", *(fix.value for fix in Fix)),
+            [(name, *(str(own.came_of_fixes().get(fix, 0)) for fix in Fix)) for name, own in figures.items()],
+        ),
+        "",
+        *_table(
             ("attempts", *OUTCOMES),
             [(name, *(str(own.outcomes().get(outcome, 0)) for outcome in OUTCOMES)) for name, own in figures.items()],
         ),
         "",
     ]
+    lines += [f"Cost: {' '.join(prices)}", ""] if prices else []
+    lines += _sizes(found, what)
     if not judged:
         waiting = sum(own.unjudged for own in figures.values())
         lines += [
@@ -134,6 +142,24 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
     if any(entry.record.agent == "first-answer" for entry in found):
         lines += ["first-answer is a regression figure of ours, not evidence: cases, codes and tool have the same authors.", ""]
     return "\n".join(lines)
+
+
+def _sizes(found: Sequence[Result], what: str) -> list[str]:
+    """A small model with one arm beside a large one with another."""
+    rows = [
+        (
+            size,
+            arm,
+            str(len({entry.record.model for entry in own.every})),
+            str(own.right_at(120)),
+            _seconds(own.time),
+            *(_number(own.spent(spent), len(own.diagnoses)) for spent in ("tokens_in", "tokens_out", "cost", "characters")),
+        )
+        for size, arms_of in by_size(found).items()
+        for arm, own in arms_of.items()
+    ]
+    head = ("model's size", "arm", "models", f"{what} at 120 s", "median time", "tokens read per case that is right")
+    return [*_table((*head, "written", "cost", "characters read"), rows), ""] if rows else []
 
 
 def _repeats(figures: Mapping[str, Figures]) -> list[str]:
@@ -197,13 +223,13 @@ details{margin:.3rem 0}.right{color:#17692c}.wrong{color:#a12622}
 _COLOURS = ("#2258a5", "#b3541e", "#2d7d46", "#7a3b96", "#8a6d00", "#0f7c86", "#b0306a", "#555")
 
 
-def page(found: Sequence[Result], run: Mapping[str, Any], not_run: Sequence[Record], folder: Path) -> str:
+def page(found: Sequence[Result], run: Mapping[str, Any], not_run: Sequence[Record], folder: Path, prices: Sequence[str] = ()) -> str:
     """The HTML page; no network, no script."""
     figures = arms(found)
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
         f"<title>Evaluation</title><style>{_STYLE}</style><h1>Evaluation</h1>",
-        _tables(markdown(found, run, not_run)),
+        _tables(markdown(found, run, not_run, prices)),
         "<h2>Right over time</h2>",
         over_time(figures),
         "<h2>Families</h2>",
@@ -348,6 +374,10 @@ def _cases(found: Sequence[Result], folder: Path) -> list[str]:
 def _why(found: Score) -> str:
     if found.control:
         return "; ".join(found.harmful[:2]) or "nothing had to be changed"
+    if found.predicts:
+        return {(True, False): "names more than would do", (False, True): "names less than would do"}.get(
+            (found.object, found.mechanism), "something else was measured"
+        )
     return "; ".join(
         [
             *([] if found.object else ["another object"]),

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from .cases import Asked, Case
 from .fixes import hash_of
+from .predictions import WORDS, Prediction
 from .records import Record, Tried
 from .running import CONFIDENT
 from .scoring import Fix, Score, score
@@ -70,8 +71,9 @@ def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterab
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of one arm with one agent and model. `fixes`: whether all proposed fixes were carried out, so that right means cause and
-    fix; otherwise everything here is about the cause alone. Shares are over cases, each by its first attempt: repeats aren't more cases.
+    """The figures of one arm with one agent and model, or with several models of one size. `fixes`: whether all proposed fixes were
+    carried out, so that right means cause and fix; otherwise everything here is about the cause alone. Shares are over cases, each by its
+    first attempt: repeats aren't more cases.
     """
 
     every: Sequence[Result]
@@ -79,9 +81,9 @@ class Figures:
 
     @cached_property
     def found(self) -> list[Result]:
-        first: dict[str, Result] = {}
+        first: dict[tuple[str, str], Result] = {}
         for entry in sorted(self.every, key=lambda entry: entry.record.repeat):
-            first.setdefault(entry.record.case, entry)
+            first.setdefault((entry.record.case, name_of(entry.record)), entry)
         return list(first.values())
 
     def good(self, found: Score | None) -> bool:
@@ -90,12 +92,12 @@ class Figures:
 
     @property
     def diagnoses(self) -> list[Result]:
-        """Faults and controls, without the questions for a number."""
+        """Faults and controls, without the questions before anything is broken."""
         return [entry for entry in self.found if isinstance(entry.case, Case)]
 
     @property
-    def numbers(self) -> Share:
-        """Of the questions for a number, how many got the measured one."""
+    def predicted(self) -> Share:
+        """Of the questions before anything is broken, how many got what was measured."""
         asked = [entry for entry in self.found if not isinstance(entry.case, Case)]
         return Share(sum(entry.cause for entry in asked), len(asked))
 
@@ -157,6 +159,14 @@ class Figures:
         scores = [entry.last for entry in self.diagnoses if entry.last is not None and entry.cause and not entry.case.control]
         return Share(sum(found.values for found in scores), sum(found.of_values for found in scores))
 
+    def came_of_fixes(self) -> dict[Fix, int]:
+        """What came of the fixes of faults whose cause is right."""
+        found: dict[Fix, int] = {}
+        for entry in self.diagnoses:
+            if entry.last is not None and entry.cause and not entry.case.control:
+                found[entry.last.fix] = found.get(entry.last.fix, 0) + 1
+        return found
+
     def outcomes(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for entry in self.every:
@@ -200,6 +210,17 @@ def arms(found: Sequence[Result]) -> dict[str, Figures]:
     return {name: Figures(results, judged) for name, results in sorted(grouped.items())}
 
 
+def by_size(found: Sequence[Result]) -> dict[str, dict[str, Figures]]:
+    """Figures by size of the model (small, large, unknown), then by arm, over all models of that size; baselines have none."""
+    grouped: dict[str, dict[str, list[Result]]] = {}
+    for entry in found:
+        if entry.record.arm != "none":
+            grouped.setdefault(entry.record.size, {}).setdefault(entry.record.arm, []).append(entry)
+    judged = all(entry.right is not None for entry in found)
+    order = sorted(grouped, key=("small", "large", "unknown").index)
+    return {size: {arm: Figures(own, judged) for arm, own in sorted(grouped[size].items())} for size in order}
+
+
 def name_of(record: Record) -> str:
     """How an arm is called in reports; a baseline by itself."""
     who = f"{record.agent}:{record.model}" if record.model else record.agent
@@ -211,6 +232,7 @@ DEVICES, PLACEMENT, BEFORE = "DRA and devices", "placement, quota and autoscaler
 
 def about_devices(entry: Result) -> str:
     """What a case is about."""
-    if not isinstance(entry.case, Case):
-        return BEFORE
+    if isinstance(entry.case, Prediction):
+        return f"{BEFORE}: {WORDS[entry.case.kind]}"
+    assert isinstance(entry.case, Case)
     return PLACEMENT if entry.case.fault.family.value in CLAIMLESS else DEVICES

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from fault_injection import replay
 from .agents import Agent
 from .arms import Arm
 from .cases import Asked, Split, fingerprint
-from .records import Folder, Outcome, Record, identity, short
+from .records import Folder, Outcome, Record, Size, identity, short
 from .tasks import PROMPT, STOPPING, NotReached, Task, Told
 
 METRIC = (
@@ -39,6 +39,7 @@ class Attempt:
     arm: Arm | None
     agent: Agent
     repeat: int
+    size: Size = "unknown"
 
     @property
     def arm_name(self) -> str:
@@ -49,10 +50,13 @@ class Attempt:
         return identity(self.case.name, self.arm_name, self.agent.kind, self.agent.model, self.repeat)
 
 
-def attempts(cases: Sequence[Asked], arms: Sequence[Arm], agents: Sequence[Agent], repeats: int) -> list[Attempt]:
-    """All attempts; an agent that uses no arm makes one per case and repeat. Case by case: a run that is cut short has compared arms."""
+def attempts(
+    cases: Sequence[Asked], arms: Sequence[Arm], agents: Sequence[Agent], repeats: int, sizes: Mapping[str, Size] | None = None
+) -> list[Attempt]:
+    """All attempts; an agent that uses no arm makes one per case and repeat. Case by case: a run that is cut short has compared arms.
+    `sizes` of models, by their names."""
     return [
-        Attempt(case, arm, agent, repeat)
+        Attempt(case, arm, agent, repeat, (sizes or {}).get(agent.model, "unknown"))
         for repeat in range(repeats)
         for case in cases
         for agent in agents
@@ -156,6 +160,7 @@ def _record(attempt: Attempt, told: Told, spent: float, writes: int, transcript:
         agent=attempt.agent.kind,
         model=attempt.agent.model,
         repeat=attempt.repeat,
+        size=attempt.size,
         outcome=outcome,
         why=told.why,
         seconds=round(spent, 3),

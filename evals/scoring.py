@@ -15,7 +15,7 @@ from k8s_topo_mcp.objects import KINDS
 
 from .answers import Answer, Ref, Step
 from .cases import Asked, Case, names
-from .predictions import Prediction
+from .predictions import Copies, Fits, Prediction
 
 
 class Fix(StrEnum):
@@ -32,8 +32,8 @@ class Fix(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What of an answer is right. `values`: how many of what a whole answer names it names. Of a question for a number,
-    object and mechanism stand for the number."""
+    """What of an answer is right. `values`: how many of what a whole answer names it names. Of a question before
+    anything is broken `object` is whether the answer has what was measured, `mechanism` whether it has nothing else."""
 
     object: bool
     mechanism: bool
@@ -45,7 +45,7 @@ class Score:
     abstained: bool
     control: bool
     confidence: float
-    asks_number: bool = False
+    predicts: bool = False
     contradicts: bool = False
 
     @property
@@ -60,7 +60,7 @@ class Score:
     @property
     def right(self) -> bool | None:
         """Cause and working fix; None where the fix wasn't carried out, so that nobody knows."""
-        if not self.cause or self.control or self.asks_number:
+        if not self.cause or self.control or self.predicts:
             return self.cause
         return None if self.fix is Fix.NOT_RUN else self.fix is Fix.WORKS
 
@@ -68,8 +68,8 @@ class Score:
 def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
     """`fix`: what came of it where it was carried out."""
     if isinstance(case, Prediction):
-        hit = answer.number == case.measured.started
-        return Score(hit, hit, (), 0, 0, Fix.NONE, (), False, False, answer.confidence, asks_number=True)
+        found, nothing_else = predicted(case, answer)
+        return Score(found, nothing_else, (), 0, 0, Fix.NONE, (), False, False, answer.confidence, predicts=True)
     assert isinstance(case, Case)
     said = answer.model_dump_json()
     harmful = harms(case, answer.fix)
@@ -82,7 +82,7 @@ def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
         outcome = Fix.HARMS
     shown = shown_guilty(case, answer.fix) if outcome is Fix.WORKS else frozenset[str]()
     return Score(
-        object=answer.object is not None and (names(answer.object, case.guilty) or str(answer.object) in shown),
+        object=answer.object is not None and (names(answer.object, case.blamable) or str(answer.object) in shown),
         mechanism=answer.mechanism is not None and answer.mechanism in case.mechanisms,
         innocent_blamed=tuple(str(ref) for ref in answer.blamed if _innocent(case, ref) and str(ref) not in shown),
         values=sum(any(spelling in said for spelling in spellings) for spellings in case.values),
@@ -94,6 +94,22 @@ def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
         confidence=answer.confidence,
         contradicts=answer.nothing_wrong and bool(answer.blamed or answer.fix),
     )
+
+
+def predicted(case: Prediction, answer: Answer) -> tuple[bool, bool]:
+    """Whether an answer has what was measured, and whether it has nothing else: of a number and of yes or no both are one, of several nodes
+    to choose it may name some, or too many. What doesn't answer the question has neither."""
+    truth = case.measured
+    if isinstance(truth, Copies):
+        hit = answer.number == truth.started
+        return hit, hit
+    if isinstance(truth, Fits):
+        hit = answer.yes is truth.starts
+        return hit, hit
+    if answer.choices is None:
+        return False, False
+    said = {name.strip().rpartition("/")[2].rpartition(" ")[2] for name in answer.choices}
+    return said >= set(truth.would_do), said <= set(truth.would_do)
 
 
 def shown_guilty(case: Case, fix: Sequence[Step]) -> frozenset[str]:
@@ -116,7 +132,7 @@ def _abstains(case: Case, answer: Answer) -> bool:
 
 
 def _innocent(case: Case, ref: Ref) -> bool:
-    return not names(ref, case.guilty) and not names(ref, case.neutral)
+    return not names(ref, case.blamable) and not names(ref, case.neutral)
 
 
 def _kind(ref: Ref) -> str:

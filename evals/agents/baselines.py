@@ -13,16 +13,18 @@ from typing import Any
 import yaml
 
 from evals.answers import Answer, Ref, Step
-from evals.cases import Case, find, key
+from evals.cases import Case, find
+from evals.keys import key
 from evals.mechanisms import Mechanism, first_of_code
-from evals.predictions import Prediction
+from evals.predictions import Fits, Nodes, Prediction
 from evals.tasks import Task, Told
 from fault_injection.library import asked
 from k8s_topo_mcp.diagnosis.fields import steps
 from k8s_topo_mcp.sources.snapshot import load_text
-from k8s_topo_mcp.tools import claim_feasibility
+from k8s_topo_mcp.tools import claim_feasibility, simulate_scaleup
 from k8s_topo_mcp.tools.explain_pending import Output
 from k8s_topo_mcp.tools.models import Remedy
+from k8s_topo_mcp.tools.scaleup_models import Addition
 
 Object = dict[str, Any]
 
@@ -59,7 +61,7 @@ class Baseline:
         case = task.case
         if isinstance(case, Prediction):
             # Events say nothing of what isn't there yet.
-            answer = None if self.kind == "event-text" else Answer(number=our_number(case), confidence=0.9)
+            answer = None if self.kind == "event-text" else our_prediction(case)
         else:
             assert isinstance(case, Case)
             answer = of_events(case) if self.kind == "event-text" else of_our_first(case)
@@ -112,15 +114,16 @@ def _whose(kind: str, name: str | None, item: Object) -> Ref:
 
 
 def of_our_first(case: Case) -> Answer:
-    """explain_pending's answer in the form: the blocker and its object, the first remedy that keeps what was meant."""
+    """explain_pending's answer in the form: the blocker and its object, the first remedy that keeps what was meant; where none does, the
+    first that was checked, as a reader in a hurry would take it. Whether it gives up what was meant is seen when it is carried out."""
     output = asked.ask(case.recording.items, case.golden, case.recording.roles)
     blocker = output.blocker
     if blocker is None or _is_fine(output):
         return Answer(nothing_wrong=True, confidence=0.9)
-    # What doesn't keep what was meant is no fix, however well it was checked.
-    remedy = next((entry for entry in output.remedies if entry.checked and entry.keeps_intent is not False), None)
-    fix = _steps(case, remedy, blocker.object, blocker.field) if remedy is not None else ()
-    changed = [step.object for step in fix if step.object is not None]
+    checked = sorted((entry for entry in output.remedies if entry.checked), key=lambda entry: entry.keeps_intent is False)
+    remedy = checked[0] if checked else None
+    fix = steps_of(case, remedy, blocker.object, blocker.field) if remedy is not None else ()
+    changed = [step.object for step in fix if step.object is not None and remedy is not None and remedy.keeps_intent is not False]
     own = ref_of(blocker.object) if blocker.object else None
     return Answer(
         object=changed[0] if changed else own,
@@ -133,11 +136,32 @@ def of_our_first(case: Case) -> Answer:
     )
 
 
-def our_number(case: Prediction) -> int | None:
-    """claim_feasibility's number of copies, as far as the question asks."""
+def our_prediction(case: Prediction) -> Answer:
+    """claim_feasibility's answer about a manifest, simulate_scaleup's about nodes."""
     view = load_text(gzip.decompress(case.snapshot.read_bytes()).decode())
-    output = claim_feasibility.answer(view, claim_feasibility.Input(manifest=case.measured.manifest))
-    return None if output.copies is None else min(output.copies, case.measured.of)
+    measured = case.measured
+    if isinstance(measured, Nodes):
+        of = case.case.asked
+        manifest = "---\n".join(candidate.manifest for candidate in measured.candidates)
+        good = [
+            candidate.name
+            for candidate in measured.candidates
+            if simulate_scaleup.answer(
+                view,
+                simulate_scaleup.Input(
+                    pods=(f"{of.namespace}/{of.name}",),
+                    template=manifest,
+                    add=(Addition(group=candidate.name),),
+                ),
+            ).verdict
+            == "starts"
+        ]
+        return Answer(choices=tuple(good), confidence=0.9)
+    output = claim_feasibility.answer(view, claim_feasibility.Input(manifest=measured.manifest))
+    copies = 0 if output.quota else output.copies  # what a quota doesn't let be made doesn't start
+    if isinstance(measured, Fits):
+        return Answer(yes=None if copies is None else copies > 0, confidence=0.9)
+    return Answer(number=None if copies is None else min(copies, measured.of), confidence=0.9)
 
 
 def _is_fine(output: Output) -> bool:
@@ -152,25 +176,35 @@ def ref_of(text: str) -> Ref:
     return Ref(kind=kind, name=name, namespace=namespace or None)
 
 
-def _steps(case: Case, remedy: Remedy, about: str | None, field: str | None) -> tuple[Step, ...]:
-    """A remedy's change as steps; none for what isn't a change of objects that are named, or is a component's to make."""
+def steps_of(case: Case, remedy: Remedy, about: str | None, field: str | None) -> tuple[Step, ...]:
+    """A remedy's change as steps; none for what isn't a change of objects that are all named, or is a component's to make."""
+    if re.search(r"\band [\d,]+ more\b", remedy.change):
+        return ()
     objects = [ref_of(text) for text in (remedy.objects or ((remedy.object or about or ""),)) if " " in text]
     path = remedy.field or field
     if objects and re.search(r"\bends?\b", remedy.change) and all(of.kind == "Pod" for of in objects):
         return tuple(Step(delete=True, object=of) for of in objects)
+    template = re.search(r"replace ResourceClaimTemplate (?P<name>[\w./-]+)", remedy.apply or "")
+    if template is not None and path is not None and path.startswith("spec.devices"):
+        objects, path = [ref_of(f"ResourceClaimTemplate {template['name']}")], f"spec.{path}"
     if not objects or path is None:
         return ()
     if path == "status.allocation":
-        return tuple(step for of in objects for step in _released(case, of))
+        return tuple(step for of in objects for step in _released(case, of, remedy.apply or ""))
     way = [str(step).replace("~", "~0").replace("/", "~1") for step in steps(path)]
     if way[0] == "status":
         return ()
     return tuple(step for of in objects if (step := _set(case, of, way, remedy.to)) is not None)
 
 
-def _released(case: Case, claim: Ref) -> tuple[Step, ...]:
-    """What lets a claim's devices go: the end of the pods that have it; of a claim that nobody has, its own."""
+def _released(case: Case, claim: Ref, apply: str) -> tuple[Step, ...]:
+    """What lets a claim's devices go: the end of the pods that have it; of a claim that nobody has, its own. Where `apply` speaks of
+    reservations that aren't a pod's or of finalizers, they are taken out."""
     item = _item(case, claim)
+    if "reservedFor" in apply or "finalizer" in apply:
+        change: Object = {"status": {"reservedFor": []}} if "reservedFor" in apply else {"metadata": {"finalizers": None}}
+        ends = (Step(delete=True, object=claim),) if re.search(r"\bdelete\b", apply) else ()
+        return (Step(patch=change, object=claim), *ends)
     reserved = [] if item is None else (item.get("status") or {}).get("reservedFor") or []
     users = [user for user in reserved if find(Ref(kind="Pod", name=user["name"], namespace=claim.namespace), case.present)]
     if not users:

@@ -81,7 +81,7 @@ def _devices(wanted: Devices, items: Sequence[Object], pod: Object, roles: Roles
         failing = [name for driver, name, of in devices if of is None or program.evaluate(values_of(of, driver)) is not True]
         if failing:
             found.append(f"{', '.join(failing[:3])} isn't {filled(expression, roles)}")
-    for attribute in wanted.same:
+    for attribute in (filled(template, roles) for template in wanted.same):
         values = {str(of.attribute(attribute, driver)) if of is not None else "nothing" for driver, _, of in devices}
         if len(values) > 1:
             found.append(f"its devices have {len(values)} values of {attribute}")

@@ -104,6 +104,49 @@ def test_a_step_says_why_it_cannot_be_carried_out(step: Step, problem: str | Non
     assert step.problem() is None if problem is None else problem in (step.problem() or "")
 
 
+@pytest.mark.parametrize("kind", ["ResourceClaim", "resourceclaims", "resourceclaims.resource.k8s.io"])
+@pytest.mark.parametrize(
+    ("patch", "may"),
+    [
+        ({"status": {"reservedFor": []}}, True),
+        ({"status": {"reservedFor": None}}, True),
+        ([{"op": "remove", "path": "/status/reservedFor/0"}], True),
+        ([{"op": "replace", "path": "/status/reservedFor", "value": []}], True),
+        ({"status": {"reservedFor": [{"resource": "pods", "name": "mine", "uid": "1"}]}}, False),
+        ({"status": {"reservedFor": [], "allocation": None}}, False),
+        ({"status": None}, False),
+        ({"status": {"reservedFor": []}, "spec": {"nodeName": "a"}}, False),
+        ([{"op": "add", "path": "/status/reservedFor/-", "value": {"name": "mine"}}], False),
+        ([{"op": "remove", "path": "/status/reservedFor/0"}, {"op": "remove", "path": "/status/allocation"}], False),
+    ],
+)
+def test_of_a_status_only_reservations_may_be_taken_out(kind: str, patch: Any, may: bool) -> None:
+    """Of what isn't a pod no controller takes them out, so that somebody has to."""
+    assert (Step(patch=patch, object=Ref(kind=kind, name="a", namespace="b")).problem() is None) is may
+    assert Step(patch=patch, object=Ref(kind="Pod", name="a", namespace="b")).problem() is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('{"number": 0}', Answer(number=0)),
+        ('{"yes": false, "confidence": 0.9}', Answer(yes=False, confidence=0.9)),
+        ('{"choices": []}', Answer(choices=())),
+        ('{"choices": ["a", "b"], "mechanism": null}', Answer(choices=("a", "b"))),
+    ],
+)
+def test_a_prediction_is_an_answer_also_where_it_is_none_no_or_nothing(text: str, answer: Answer) -> None:
+    assert found_in(f"So:\n```json\n{text}\n```") == [answer]
+    assert Answer.model_validate_json(answer.model_dump_json()) == answer
+
+
+@pytest.mark.parametrize(
+    "text", ['{"yes": null}', '{"choices": null}', '{"choices": "a"}', '{"choices": [{"message": 1}]}', '{"yes": "maybe"}']
+)
+def test_what_says_neither_is_no_prediction(text: str) -> None:
+    assert found_in(text) == []
+
+
 def test_the_form_speaks_no_word_of_our_vocabulary() -> None:
     assert [code for code in CODES if code in form()] == []
     assert "k8s" not in form()

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from evals.answers import Answer, Ref, Step
-from evals.cases import Case, cases, key
+from evals.cases import Case, cases
 from evals.fixes import BadStep, carry_out, hash_of, losses, merged, patched, renamed, wanted
+from evals.keys import key
 from evals.records import Record, Timed
 from evals.scoring import Fix
 from fault_injection.library.roles import Named

@@ -1,20 +1,25 @@
-"""Questions for a number: what is kept of them, how they are asked and scored, and that our own answer is the control plane's."""
+"""Questions before anything is broken: what is kept, how they are asked and scored, and that our own answer is the control plane's."""
 
 from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
+from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
-from evals.agents.baselines import our_number
+from evals.agents.baselines import our_prediction
 from evals.answers import Answer
 from evals.cases import NoSuchCase, cases
-from evals.predictions import NotMeasured, Prediction, everything, manifest_for, predictions
+from evals.predictions import KINDS, Copies, Fits, Nodes, Prediction, everything, predictions
+from evals.proposals import NoQuestion, nodes_to_add, pod_of_copies, pod_that_may_fit
 from evals.scoring import Fix, score
 
 ALL = predictions()
+DRAWN = {"copies": pod_of_copies, "fits": pod_that_may_fit}
 
 
 @pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
@@ -22,28 +27,136 @@ def test_a_question_is_of_the_scene_that_is_recorded(entry: Prediction) -> None:
     """A scene that was recorded anew is measured anew: python -m evals measure FAULT."""
     told = entry.case.recording.told
     assert (entry.measured.seed, entry.measured.innocents) == (told["seed"], told["innocents"])
-    assert list(yaml.safe_load_all(entry.measured.manifest)) == manifest_for(entry.case)
+    if isinstance(entry.measured, Nodes):
+        assert list(entry.measured.candidates) == nodes_to_add(entry.case)
+    else:
+        assert list(yaml.safe_load_all(entry.measured.manifest)) == DRAWN[entry.kind](entry.case)
     names = {item["metadata"]["name"] for item in json.loads(gzip.decompress(entry.snapshot.read_bytes()))["items"] if "metadata" in item}
-    assert "next-run" not in names
+    assert not {"next-run"} & names
+    assert isinstance(entry.measured, KINDS[entry.kind])
+    assert entry.path.read_text() == json.dumps(entry.measured.model_dump(mode="json"), indent=1) + "\n"
 
 
 @pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
-def test_our_number_is_the_measured_one(entry: Prediction) -> None:
-    assert our_number(entry) == entry.measured.started
+def test_our_answer_is_what_was_measured(entry: Prediction) -> None:
+    assert score(entry, our_prediction(entry)).right is True, our_prediction(entry)
 
 
-def test_the_numbers_are_not_all_alike() -> None:
-    assert len({entry.measured.started for entry in ALL}) >= 3
-    assert any(entry.measured.started == 0 for entry in ALL)
+@pytest.mark.parametrize("entry", ALL, ids=lambda entry: entry.name)
+def test_the_truth_is_not_in_the_question(entry: Prediction) -> None:
+    """Whatever came out, it is asked the same."""
+    other = {"copies": {"started": 0}, "fits": {"starts": False}, "nodes": {"would_do": ()}}[entry.kind]
+    twin = Prediction(entry.path)
+    twin.__dict__["measured"] = entry.measured.model_copy(update=other)
+    assert twin.question == entry.question
 
 
-def test_only_the_number_counts() -> None:
-    entry = ALL[0]
-    right = Answer(number=entry.measured.started)
+def test_there_are_enough_of_each_kind_and_they_are_not_all_alike() -> None:
+    kinds = Counter(entry.kind for entry in ALL)
+    assert kinds["copies"] >= 12
+    assert kinds["fits"] >= 6
+    assert kinds["nodes"] >= 4
+    started = [entry.measured.started for entry in ALL if isinstance(entry.measured, Copies)]
+    assert len(set(started)) >= 4
+    assert 0 in started
+    assert 3 <= sum(entry.measured.starts for entry in ALL if isinstance(entry.measured, Fits)) <= kinds["fits"] - 3
+    chosen = [len(entry.measured.would_do) for entry in ALL if isinstance(entry.measured, Nodes)]
+    assert 0 in chosen
+    assert len(set(chosen)) >= 3
+
+
+def test_nothing_that_could_be_guessed_blindly_is_mostly_right() -> None:
+    """One and the same answer to every question of a kind is wrong in most of them."""
+    for kind, guesses in {
+        "copies": [Answer(number=number) for number in range(9)],
+        "fits": [Answer(yes=True), Answer(yes=False)],
+        "nodes": [Answer(choices=())],
+    }.items():
+        own = [entry for entry in ALL if entry.kind == kind]
+        for guess in guesses:
+            assert sum(bool(score(entry, guess).right) for entry in own) <= 0.7 * len(own), (kind, guess)
+
+
+def first(kind: str) -> Prediction:
+    return next(entry for entry in ALL if entry.kind == kind)
+
+
+def of(measured: Copies | Fits | Nodes) -> Prediction:
+    """A question with this truth, in whatever scene."""
+    entry = Prediction(first({Copies: "copies", Fits: "fits", Nodes: "nodes"}[type(measured)]).path)
+    entry.__dict__["measured"] = measured
+    return entry
+
+
+def known(kind: str, **truth: Any) -> Prediction:
+    return of(first(kind).measured.model_copy(update=truth))
+
+
+def test_of_a_number_only_the_number_counts() -> None:
+    entry = known("copies", started=3)
+    right = Answer(number=3)
     assert score(entry, right).right is True
     assert score(entry, right, Fix.HARMS).right is True
-    assert score(entry, Answer(number=entry.measured.started + 1)).right is False
+    assert score(entry, Answer(number=4)).right is False
     assert score(entry, Answer(nothing_wrong=True)).right is False
+    assert score(entry, Answer(yes=True)).right is False
+    assert score(entry, Answer()).right is False
+
+
+@pytest.mark.parametrize("starts", [True, False])
+def test_of_yes_or_no_only_that_counts(starts: bool) -> None:
+    entry = known("fits", starts=starts)
+    assert score(entry, Answer(yes=starts)).right is True
+    assert score(entry, Answer(yes=not starts)).right is False
+    assert score(entry, Answer(number=int(starts))).right is False
+    assert score(entry, Answer(nothing_wrong=True)).right is False
+    assert score(entry, Answer()).right is False
+
+
+def test_of_several_nodes_all_that_would_do_and_no_other_is_right() -> None:
+    names = [candidate.name for candidate in nodes().candidates]
+    entry = known("nodes", would_do=tuple(names[:2]))
+    assert score(entry, Answer(choices=(names[1], names[0]))).right is True
+    assert score(entry, Answer(choices=(f"Node {names[1]}", f" node/{names[0]} "))).right is True
+    half = score(entry, Answer(choices=(names[0],)))
+    assert (half.object, half.mechanism, half.right) == (False, True, False)
+    too_many = score(entry, Answer(choices=tuple(names)))
+    assert (too_many.object, too_many.mechanism, too_many.right) == (True, False, False)
+    other = score(entry, Answer(choices=(names[0], names[2])))
+    assert (other.object, other.mechanism, other.right) == (False, False, False)
+    assert score(entry, Answer(choices=())).right is False
+    assert score(entry, Answer(choices=("x",))).right is False
+    assert score(entry, Answer(yes=True)).right is False
+    assert score(entry, Answer()).right is False
+
+
+def test_that_none_would_do_has_to_be_said() -> None:
+    entry = known("nodes", would_do=())
+    assert score(entry, Answer(choices=())).right is True
+    assert score(entry, Answer()).right is False
+    assert score(entry, Answer(nothing_wrong=True)).right is False
+    assert score(entry, Answer(choices=(nodes().candidates[0].name,))).right is False
+
+
+def nodes() -> Nodes:
+    found = first("nodes").measured
+    assert isinstance(found, Nodes)
+    return found
+
+
+def test_what_would_do_is_one_of_the_candidates() -> None:
+    with pytest.raises(ValidationError, match="would_do names candidates"):
+        Nodes.model_validate({**nodes().model_dump(), "would_do": ("x",)})
+
+
+def test_a_candidate_is_a_node_with_its_own_slices_that_name_no_product_of_ours() -> None:
+    for candidate in nodes().candidates:
+        node, *slices = yaml.safe_load_all(candidate.manifest)
+        assert node["kind"] == "Node"
+        assert node["metadata"]["name"] == candidate.name
+        assert slices
+        assert {item["spec"]["nodeName"] for item in slices} == {candidate.name}
+        assert "*id" not in candidate.manifest
 
 
 def test_cases_are_chosen_by_name_with_and_without_a_release() -> None:
@@ -54,7 +167,16 @@ def test_cases_are_chosen_by_name_with_and_without_a_release() -> None:
         everything(["x"])
 
 
-def test_a_scene_without_a_claim_has_no_such_question() -> None:
+def test_a_scene_without_a_claim_or_without_a_pod_that_waits_has_no_such_question() -> None:
     (case,) = cases(["busy-node-and-short-node"])
-    with pytest.raises(NotMeasured, match="no claim with a device class"):
-        manifest_for(case)
+    for propose in (pod_of_copies, pod_that_may_fit):
+        with pytest.raises(NoQuestion, match="no claim with a device class"):
+            propose(case)
+    with pytest.raises(NoQuestion, match=r"no node for the classes \(none\)"):
+        nodes_to_add(case)
+    (runs,) = cases(["runs-beside-old-noise"])
+    with pytest.raises(NoQuestion, match="no pod that waits"):
+        nodes_to_add(runs)
+    (others,) = cases(["three-below-a-root-of-two"])
+    with pytest.raises(NoQuestion, match="no node for the classes"):
+        nodes_to_add(others)

@@ -38,6 +38,13 @@ def test_both_baselines_run_and_are_reported(tmp_path: Path, capsys: pytest.Capt
     figures = next(line for line in told.out.splitlines() if line.startswith("| first-answer |"))
     assert "4/4" in figures
     assert "Until then all shares are of the cause." in told.out
+    # Three faults and a control: of the fixes of the three none was carried out, or none was proposed.
+    lines = told.out.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("| fixes of faults whose cause is right"))
+    head, fates = (lines[number].strip("| ").split(" | ") for number in (place, place + 3))
+    came = {what: int(count) for what, count in zip(head[1:], fates[1:], strict=True) if count != "0"}
+    assert sum(came.values()) == 3
+    assert came.keys() == {"none proposed", "not carried out"}
     assert "regression figure of ours, not evidence" in told.out
     described = json.loads((tmp_path / "run.json").read_text())
     assert described["fingerprint"] == fingerprint(cases(FEW))
@@ -48,6 +55,23 @@ def test_both_baselines_run_and_are_reported(tmp_path: Path, capsys: pytest.Capt
     assert main(options("--agent", "event-text", "--agent", "first-answer", "--out", str(tmp_path))) == 0
     assert "8 attempts, 8 of them on record" in capsys.readouterr().err
     assert len(read(tmp_path)) == 8
+
+
+def test_predictions_are_counted_apart_and_by_what_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run of nothing else; event text answers none of them."""
+    chosen = ["copies-numa-node-of-four", "fits-returned-but-marked", "nodes-numa-node-of-four"]
+    run = ["run", *(word for name in chosen for word in ("--case", name)), "--agent", "event-text", "--agent", "first-answer"]
+    assert main([*run, "--out", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if "predictions right" in line).split(" | ")
+    place = next(number for number, cell in enumerate(head) if cell.startswith("predictions right"))
+    first = {line.split(" | ")[0]: line.split(" | ")[place] for line in lines[lines.index(" | ".join(head)) :][2:4]}
+    assert first["| event-text"].startswith("0/3")
+    assert first["| first-answer"].startswith("3/3")
+    for words in ("how many would start", "would it start", "which node to add"):
+        assert f"| before anything is broken: {words} | 0/1 | 1/1 |" in lines
+    page = (tmp_path / "report.html").read_text()
+    assert "something else was measured" not in page  # event text says nothing, which isn't another answer
 
 
 def test_attempts_have_their_own_server_and_home(tmp_path: Path) -> None:

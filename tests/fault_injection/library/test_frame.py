@@ -244,6 +244,14 @@ def test_what_an_intent_lacks_is_told() -> None:
     assert lost(wanted, items, {**pod, "spec": {}}, {})[0].endswith("isn't bound")
 
 
+def test_the_attribute_in_which_devices_are_alike_may_be_a_role() -> None:
+    roles = {"numa": "resource.kubernetes.io/numaNode"}
+    wanted = Intent(devices=Devices(count=2, same=("{numa}",)))
+    near, far = bound(["gpu-0", "gpu-1"]), bound(["gpu-0", "gpu-7"])
+    assert lost(wanted, *near, roles) == []
+    assert lost(wanted, *far, roles) == ["its devices have 2 values of resource.kubernetes.io/numaNode"]
+
+
 def test_requests_are_what_all_containers_ask_for_in_whatever_spelling() -> None:
     items, pod = bound(["gpu-0"])
     parts = [
