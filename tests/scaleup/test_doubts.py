@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.scaleup import doubts, untouched
+from k8s_topo_mcp.scaleup.queue import Entry
+from k8s_topo_mcp.scaleup.replay import MOST_PLAYED, Plays, play_all
 from k8s_topo_mcp.scaleup.simulation import Simulation, simulate
 from k8s_topo_mcp.scaleup.template import NodeTemplate
+from k8s_topo_mcp.scheduling.node_info import effective_requests
 from k8s_topo_mcp.view import ClusterView
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, node, pod, request
@@ -116,6 +122,59 @@ def test_devices_are_no_room_for_all_where_two_ask_for_them() -> None:
     gpu = [claim("c-gpu", request()), pod("gpu", ("c-gpu",)), claim("c-last", request()), pod("last", ("c-last",), priority=-1)]
     found = told(device_class(), *THREE, *MANY, *gpu, labels="abcdefghi", devices=1, allocatable={"cpu": "13", "pods": "99"})
     assert {found["gpu"], found["last"]} == {"unknown"}
+
+
+NOT_MODELLED = pod_group(1, parentCompositePodGroupName="above")
+"""A group below another: it isn't known whether its pods come up."""
+
+
+@pytest.mark.parametrize(
+    ("first", "new", "behind"),
+    [
+        (member(0, requests={"cpu": "6"}, nodeSelector={RACK: "x"}), dark(), "unknown"),
+        (member(0, request(), requests={"cpu": "6"}), template(devices_known=False), "unknown"),
+        (member(0, requests={"cpu": "6"}, nodeSelector={RACK: "x"}), known("y"), "starts"),
+        (member(0, requests={"cpu": "2"}, nodeSelector={RACK: "x"}), dark(), "starts"),
+    ],
+    ids=["a label", "devices", "refused for certain", "room for both"],
+)
+def test_a_pod_whose_group_is_not_known_may_go_to_a_new_node_of_which_that_is_not_known(
+    first: list[Item], new: NodeTemplate, behind: str
+) -> None:
+    gates = {**ON, "CompositePodGroup": True}
+    view = cluster(device_class(), NOT_MODELLED, *first, plain("b", "6", priority=-1), gates=gates)
+    found = {outcome.pod.name: outcome.verdict for outcome in simulate(view, pods(view), [(new, 1)]).outcomes}
+    assert found == {"m-0": "unknown", "b": behind}
+
+
+def test_all_that_is_played_of_a_small_queue_is_bounded_by_the_pods_that_are_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed: list[int] = []
+
+    def counted(view: ClusterView, entries: Sequence[Entry], *more: Any) -> Plays:
+        found = play_all(view, entries, *more)
+        placed.append(more[-1] * sum(len(entry.pods) for entry in entries))
+        return found
+
+    monkeypatch.setattr(doubts, "play_all", counted)
+    five = [asks(f"tiny-{label}", "1m", label, 60) for label in "abcde"]
+    view = cluster(*five, *(plain(f"last-{number}", "1m") for number in range(3)))
+    unknown = frozenset(f"example.com/{label}" for label in "abcde")
+    simulate(view, pods(view), [(template(labels=dict.fromkeys(unknown, ""), unpredictable=unknown), 1)])
+    assert 0 < sum(placed) <= MOST_PLAYED
+
+
+def test_room_for_pods_that_are_alike_is_asked_once_for_each_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(pod: Pod) -> Any:
+        read.append(pod.name)
+        return effective_requests(pod)
+
+    monkeypatch.setattr(untouched, "effective_requests", counted)
+    alike = [plain(f"last-{number}", "10m") for number in range(20)]
+    found = told(*THREE, *MANY, *alike, labels="abcdefghi", allocatable={"cpu": "99", "pods": "99"})
+    assert found["last-19"] == "starts"
+    assert 0 < len(read) <= len(THREE) + len(MANY) + 1
 
 
 def test_of_pods_that_ask_the_same_the_first_one_goes() -> None:

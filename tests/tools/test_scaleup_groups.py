@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE
-from tests.diagnosis.clusters import DRIVER, Item, claim, cluster, device_class, gpus, held, node, pool, request
+from tests.diagnosis.clusters import DRIVER, Item, claim, cluster, device_class, either, exactly, gpus, held, node, pool, request
 from tests.scaleup.scenes import asking, cluster_autoscaler, in_status, karpenter, status, unschedulable
 from tests.scaleup.scenes import node_pool as karpenter_pool
 from tests.tools.test_simulate_scaleup import TYPE, asked
@@ -19,6 +19,7 @@ from tests.tools.test_simulate_scaleup import TYPE, asked
 FULL = (node("n1", labels={TYPE: "x9"}), device_class(), pool(gpus(4), "n1"), held("h", [f"gpu-{number}" for number in range(4)], on="n1"))
 """The only node, of a machine type that is in nobody's care."""
 MACHINES = "MachineDeployment/infra/gpu"
+BY_ANNOTATIONS = "gpu: of a first node's devices annotations tell the number, and no attribute that the claims could select by"
 
 
 def empty(*names: str) -> tuple[Item, ...]:
@@ -96,20 +97,76 @@ def test_a_node_pool_of_which_nothing_tells_its_instance_types_is_told() -> None
 def test_devices_that_annotations_count_are_not_known_to_lack_what_a_claim_selects_by() -> None:
     said = told(cluster_autoscaler(), machines(), status(in_status(MACHINES, ready=0, target=0)), *by_product())
     assert "gpu" not in said["no_use"]
-    assert said["not_known"] == [
-        f"{MACHINES}: of a first node's devices annotations tell the number, and no attribute that the claims could select by"
-    ]
+    assert said["not_known"] == [BY_ANNOTATIONS]
     assert rows(said)[0] == (MACHINES, "DEVICE_MODEL_UNUSABLE")
+
+
+def test_nor_are_they_without_an_autoscaler() -> None:
+    said = told(machines(), *by_product())
+    assert "gpu" not in said["no_use"]
+    assert said["not_known"] == [BY_ANNOTATIONS]
+
+
+def test_nor_are_they_beside_a_group_whose_nodes_would_be_added() -> None:
+    grows = node("n2", labels={"eks.amazonaws.com/nodegroup": "grows"})
+    devices = pool(gpus(1, productName="A"), "n2"), held("k", ["gpu-0"], on="n2")
+    said = told(cluster_autoscaler(), machines(), grows, *devices, *by_product(), status(
+        in_status(MACHINES, ready=0, target=0), in_status("grows")
+    ))  # fmt: skip
+    assert [(row["group"].split()[-1], row["would_act"]) for row in said["autoscalers"]] == [("grows", "yes")]
+    assert "gpu" not in said["no_use"]
+    assert said["not_known"] == [BY_ANNOTATIONS]
+
+
+def test_where_such_a_node_refuses_another_of_the_pods_it_is_no_use() -> None:
+    huge = claim("q-c", request("r", 1)), unschedulable("q", ("q-c",), requests={"cpu": "99"})
+    said = asked(cluster(*FULL, machines(), *by_product(), *huge), pods=["p", "q"]).structured()
+    assert "gpu" in said["no_use"]
+    assert "not_known" not in said
+
+
+def test_the_audit_does_not_say_that_they_refuse() -> None:
+    both = *by_product(), claim("q-c", *by_product()[0]["spec"]["devices"]["requests"]), unschedulable("q", ("q-c",))
+    said = asked(cluster(device_class(), cluster_autoscaler(), machines(), status(in_status(MACHINES, ready=0, target=0)), *both))
+    (row,) = said.structured()["wishes"]
+    assert row["not_known"] == BY_ANNOTATIONS.removeprefix("gpu: ")
+    assert "why" not in row
+    assert row["missing_at"] == MACHINES
+
+
+def selecting(text: str) -> Item:
+    return {"cel": {"expression": text}}
+
+
+OTHER = f"device.attributes['{DRIVER}'].productName == 'A'"
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [request("r", 1, selectors=[selecting("device.allowMultipleAllocations")])],
+        [either("r", exactly(3, OTHER), exactly(2, OTHER))],
+        [either("r", exactly(3, OTHER), exactly(None, OTHER))],
+        [request("r", 2, OTHER), request("s", 2, adminAccess=True)],
+        [request("r", 2, OTHER), request("s", 2, OTHER)],
+    ],
+    ids=["may be shared", "a later alternative", "or all that match", "admin access beside", "the same devices, if shared"],
+)
+def test_what_a_real_node_may_take_is_not_refused(requests: list[Item]) -> None:
+    said = told(machines(gpu_count="2"), claim("p-c", *requests), unschedulable("p", ("p-c",)))
+    assert "gpu" not in said["no_use"]
+    assert said["not_known"] == [BY_ANNOTATIONS]
 
 
 @pytest.mark.parametrize(
     ("annotations", "pod"),
     [
         ({"gpu_count": "2"}, by_product(3)),
+        ({"gpu_count": "2"}, (claim("p-c", either("r", exactly(3), exactly(4))), unschedulable("p", ("p-c",)))),
         ({"dra_driver": "gpu.other.example"}, by_product()),
         ({"cpu": "1"}, by_product(requests={"cpu": "2"})),
     ],
-    ids=["too few", "of another driver", "too small besides"],
+    ids=["too few", "too few for any alternative", "of another driver", "too small besides"],
 )
 def test_whatever_their_attributes_devices_that_cannot_do_are_no_use(annotations: dict[str, str], pod: tuple[Item, Item]) -> None:
     said = told(cluster_autoscaler(), machines(**annotations), status(in_status(MACHINES, ready=0, target=0)), *pod)

@@ -10,6 +10,7 @@ from itertools import islice
 
 from ..findings import Finding
 from ..objects import Node, Pod, ResourceClaim, ResourceClaimTemplate
+from ..scaleup.annotated_devices import why_not_known
 from ..scaleup.left_over import LeftOver, classes_asked
 from ..scaleup.node_counts import MOST_NODES, NodeCounts, first_looks, node_counts
 from ..scaleup.node_group import NodeGroup
@@ -123,9 +124,16 @@ def _tried(view: ClusterView, pods: Sequence[Pod], others: Sequence[Kind]) -> Tr
     looks = first_looks(view, pods, kinds)
     at_home = frozenset(id(pod) for pod in pods if looks[kinds.signatures[id(pod)]].fitting)
     surveyed = survey(view, pods, [template for template, _ in others])
-    here = [found for found, (_, group) in zip(surveyed, others, strict=True) if group is not None]
-    vain = [found.template for found in here if _verdict(found, at_home) == "refused"]
-    unsure = [(found.template, next(on.why for on in found.verdicts if on.why)) for found in here if _verdict(found, at_home) == "unknown"]
+    vain: list[NodeTemplate] = []
+    unsure: list[tuple[NodeTemplate, str]] = []
+    for found, (template, group) in zip(surveyed, others, strict=True):
+        verdict = _verdict(found, at_home)
+        if group is not None and verdict != "fits":
+            why = _whys_not_known(view, found, group, at_home) if verdict == "refused" else next(on.why for on in found.verdicts if on.why)
+            if why:
+                unsure.append((template, why))
+            else:
+                vain.append(template)
     fitting = sorted((found.at_least, number) for number, found in enumerate(surveyed) if _verdict(found, at_home) == "fits")
     options: list[Option] = []
     for _, number in fitting[:MOST_COUNTED]:
@@ -146,6 +154,13 @@ def _verdict(found: Surveyed, at_home: frozenset[int]) -> str:
         on.verdict for kind, on in zip(found.kinds, found.verdicts, strict=True) if on.verdict != "refused" or not _all_in(kind, at_home)
     }
     return next((verdict for verdict in ("refused", "unknown", "fits") if verdict in verdicts), "refused")
+
+
+def _whys_not_known(view: ClusterView, found: Surveyed, group: NodeGroup, at_home: frozenset[int]) -> str:
+    """Of a template that refuses some of the pods: why it isn't known that a real node refuses any of these; "" where it is."""
+    refused = [kind for kind, on in zip(found.kinds, found.verdicts, strict=True) if on.verdict == "refused" and not _all_in(kind, at_home)]
+    whys = [why_not_known(view, group, found.template, kind.pods) for kind in refused]
+    return whys[0] if whys and all(whys) else ""
 
 
 def _all_in(kind: KindOfPod, at_home: frozenset[int]) -> bool:

@@ -12,12 +12,21 @@ from dataclasses import replace
 from ..cel import CompileError, compile_selector
 from ..dra.prepared import cel_environment
 from ..dra.selectors import slice_values
-from ..objects import DeviceClass, ExactRequest, Pod, ResourceSlice
+from ..objects import DeviceClass, DeviceRequest, ExactRequest, Pod, ResourceSlice
 from ..scheduling.dynamic_resources import problem_of
 from ..view import ClusterView
-from .demand import claim_specs, device_demand
+from .demand import claim_specs
+from .empty_groups import annotated_alone
+from .node_group import NodeGroup
 from .survey import survey
 from .template import NodeTemplate
+
+NO_ATTRIBUTES = "of a first node's devices annotations tell the number, and no attribute that the claims could select by"
+
+
+def why_not_known(view: ClusterView, group: NodeGroup, template: NodeTemplate, pods: Sequence[Pod]) -> str:
+    """Of a template of the group that refuses the pods: why it isn't known whether a real node takes one of them; "" where it is."""
+    return NO_ATTRIBUTES if annotated_alone(group) and may_take(view, template, pods) else ""
 
 
 def may_take(view: ClusterView, template: NodeTemplate, pods: Sequence[Pod]) -> bool:
@@ -26,15 +35,23 @@ def may_take(view: ClusterView, template: NodeTemplate, pods: Sequence[Pod]) -> 
     (found,) = survey(view, pods, (blank,))
     number = sum(len(entry.devices) for entry in template.slices)
     return any(
-        max((count for _, count in device_demand(view, pod).classes), default=0) <= number and not _of_another_driver(view, template, pod)
+        all(_least(request) <= number for request in _requests(view, pod)) and not _of_another_driver(view, template, pod)
         for pod in found.pods("unknown")
     )
 
 
+def _requests(view: ClusterView, pod: Pod) -> list[DeviceRequest]:
+    return [request for spec in claim_specs(view, pod) for request in spec.requests]
+
+
+def _least(request: DeviceRequest) -> int:
+    """So many devices it takes at least. Several requests may be met by the same ones, where these are shared or seen by admin access."""
+    return min((0 if entry.mode == "All" else entry.count for entry in request.alternatives), default=0)
+
+
 def _of_another_driver(view: ClusterView, template: NodeTemplate, pod: Pod) -> bool:
     """Whether a request of the pod is for devices of another driver: a part of a selector that reads nothing but the driver is false."""
-    requests = [request for spec in claim_specs(view, pod) for request in spec.requests]
-    return any(all(_refuses(view, template.slices, entry) for entry in request.alternatives) for request in requests)
+    return any(all(_refuses(view, template.slices, entry) for entry in request.alternatives) for request in _requests(view, pod))
 
 
 def _refuses(view: ClusterView, slices: Sequence[ResourceSlice], request: ExactRequest) -> bool:
@@ -48,5 +65,6 @@ def _is_false(view: ClusterView, expression: str, entry: ResourceSlice) -> bool:
     program = compile_selector(expression, cel_environment(problem_of(view, ())))
     if isinstance(program, CompileError):
         return False
-    blind = [number for number, part in enumerate(program.conjuncts) if part.reads.complete and not part.reads.paths]
+    reads = [part.reads for part in program.conjuncts]
+    blind = [number for number, own in enumerate(reads) if own.complete and not own.paths and not own.multiple_allocations]
     return all(any(program.evaluate_conjuncts(values)[number] is False for number in blind) for values in slice_values(entry))

@@ -27,8 +27,10 @@ from .queue import Entry
 from .replay import MOST_PLAYED, Play, play_all
 
 MOST_CASES, MOST_OF_A_FEW = 8, 64
-"""So many combinations of such pods and nodes are played; of a small queue more, as long as no more pods are placed in all than in the ways
-through ties."""
+"""So many combinations of such pods and nodes are played of any queue, and so many of a small one: as long as in all plays of all of them
+no more pods are placed than in the ways through ties (`replay.MOST_PLAYED`)."""
+PLAYS_OF_A_CASE = 2
+"""Of one combination so many are played at most, each in all its ways (see `_with_fallback`)."""
 
 Taken = Mapping[int, frozenset[str]]
 """id of a pod -> nodes of which it isn't known that are to take it, on one of them"""
@@ -38,13 +40,14 @@ Taken = Mapping[int, frozenset[str]]
 class Doubts:
     """By id of a pod: `whys` it isn't known whether some node takes it, and `nodes`, the names of these;
     `devices`: of those the ones of which it may get some devices. `undecided` are the pods that no node takes for certain; `unjudged`
-    those whose group isn't known to be one, so that they weren't tried on any node."""
+    those whose group isn't known to be one, so that they weren't tried on any node; `open_to` of these the new nodes that may take them."""
 
     whys: Mapping[int, str]
     nodes: Mapping[int, frozenset[str]]
     devices: Mapping[int, frozenset[str]]
     undecided: frozenset[int]
     unjudged: frozenset[int]
+    open_to: Mapping[int, frozenset[str]]
 
     def elsewhere(self, entry: Entry, entries: Sequence[Entry]) -> Pod | None:
         """The first pod in the queue of another entry than this one of which it isn't known."""
@@ -70,6 +73,7 @@ def doubts_of(
     devices: dict[int, frozenset[str]] = {}
     undecided: set[int] = set()
     unjudged: set[int] = set()
+    open_to: dict[int, frozenset[str]] = {}
     by_template = [frozenset(node.name for node in new.of(number)) for number in range(len(new.templates))]
     for entry in entries:
         what = entry.held.text("what") if entry.held is not None and entry.held.status == "unknown" else ""
@@ -78,6 +82,8 @@ def doubts_of(
                 if what:
                     whys[id(pod)] = what
                     unjudged.add(id(pod))
+                    takes = (by_template[number] for number, own in enumerate(on_new[id(pod)]) if own.verdict != "refused")
+                    open_to[id(pod)] = frozenset[str]().union(*takes)
                 continue
             on, placement = on_new[id(pod)], there(pod)
             dark = frozenset(found.node.name for found in placement.opened if isinstance(found.outcome, Unknown))
@@ -89,7 +95,7 @@ def doubts_of(
                 nodes[id(pod)] = doubtful
                 if not placement.fitting and not any(own.verdict == "fits" for own in on):
                     undecided.add(id(pod))
-    return Doubts(whys, nodes, devices, frozenset(undecided) | unjudged, frozenset(unjudged))
+    return Doubts(whys, nodes, devices, frozenset(undecided) | unjudged, frozenset(unjudged), open_to)
 
 
 def _no_verdict(on: OnNewNode) -> bool:
@@ -131,12 +137,14 @@ def hopes(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, d
         return Hopes((), True, True)
     pods = [pod for entry in entries for pod in entry.pods]
     choices = [[(id(pod), name) for name in (None, *sorted(doubts.nodes[id(pod)]))] for pod in pods if id(pod) in doubts.nodes]
-    if not doubts.unjudged and math.prod(map(len, choices)) <= max(MOST_CASES, min(MOST_OF_A_FEW, MOST_PLAYED // len(pods))):
+    nodes = {node.name: node for node in new.view.all(Node)}
+    affordable = MOST_PLAYED // (len(pods) * PLAYS_OF_A_CASE * ways)
+    if not doubts.unjudged and math.prod(map(len, choices)) <= max(MOST_CASES, min(MOST_OF_A_FEW, affordable)):
         cases = [{number: frozenset({name}) for number, name in case if name is not None} for case in itertools.product(*choices)]
-        plays = [(case, _with_fallback(new, entries, kinds, known, doubts, case, ways)) for case in cases if case]
+        plays = [(case, _with_fallback(new, nodes, entries, kinds, known, doubts, case, ways)) for case in cases if case]
         asks = {id(pod): signature(new.view, replace(pod, priority=0)) for pod in pods if id(pod) in doubts.nodes and not relates(pod)}
         return Hopes(tuple(play for case, play in plays if _may_be(play, case, entries, asks)), True, True)
-    every = _with_fallback(new, entries, kinds, known, doubts, doubts.nodes, ways)
+    every = _with_fallback(new, nodes, entries, kinds, known, doubts, doubts.nodes, ways)
     return Hopes((every,), False, every.independent)
 
 
@@ -156,17 +164,34 @@ def _may_be(play: Play, case: Taken, entries: Sequence[Entry], asks: Mapping[int
     return True
 
 
-def _with_fallback(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, taken: Taken, ways: int) -> Play:
+def _with_fallback(
+    new: NewNodes,
+    nodes: Mapping[str, Node],
+    entries: Sequence[Entry],
+    kinds: Kinds,
+    known: Known,
+    doubts: Doubts,
+    taken: Taken,
+    ways: int,
+) -> Play:
     """Pods for which there is no room on these nodes, and that others take for certain, go there."""
-    play = _play(new, entries, kinds, known, doubts, taken, ways)
+    play = _play(new, nodes, entries, kinds, known, doubts, taken, ways)
     placed = {pod.key for pod, _ in play.placed}
     left = {id(pod) for entry in entries for pod in entry.pods if id(pod) in taken.keys() - doubts.undecided and pod.key not in placed}
     others = {number: names for number, names in taken.items() if number not in left}
-    return _play(new, entries, kinds, known, doubts, others, ways) if left else play
+    return _play(new, nodes, entries, kinds, known, doubts, others, ways) if left else play
 
 
-def _play(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, taken: Taken, ways: int) -> Play:
-    nodes = {node.name: node for node in new.view.all(Node)}
+def _play(
+    new: NewNodes,
+    nodes: Mapping[str, Node],
+    entries: Sequence[Entry],
+    kinds: Kinds,
+    known: Known,
+    doubts: Doubts,
+    taken: Taken,
+    ways: int,
+) -> Play:
     stand_ins: dict[int, Pod] = {}
     for entry in entries:
         for pod in entry.pods:

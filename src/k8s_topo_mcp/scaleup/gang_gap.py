@@ -105,6 +105,4 @@ def _added(view: ClusterView, pods: Sequence[Pod], template: NodeTemplate, limit
             if placed >= most:
                 break
             count += 1
-            if len(played.placed) > placed:
-                placed, best = len(played.placed), count
     return best

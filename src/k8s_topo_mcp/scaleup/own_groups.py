@@ -10,18 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from ..objects import NodePool, Pod
+from ..objects import NodePool
 from ..view import ClusterView
-from .annotated_devices import may_take
 from .autoscaler import Autoscaler
 from .autoscalers import status
-from .empty_groups import annotated_alone
 from .node_group import NodeGroup
 from .template import NodeTemplate
 
 OF_CLUSTER_AUTOSCALER = frozenset({"Cluster Autoscaler", "Cluster API"})
 """Kinds of groups that Cluster Autoscaler has in its care wherever it runs."""
-NO_ATTRIBUTES = "of a first node's devices annotations tell the number, and no attribute that the claims could select by"
 
 
 def in_care_of(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup) -> bool:
@@ -41,9 +38,7 @@ def _serves(autoscaler: Autoscaler, group: NodeGroup) -> bool:
     return (autoscaler.kind == "Karpenter") == (group.kind == "Karpenter NodePool")
 
 
-def open_groups(
-    view: ClusterView, groups: Sequence[NodeGroup], pods: Sequence[Pod], vain: Collection[NodeTemplate]
-) -> tuple[tuple[NodeGroup, str], ...]:
+def open_groups(groups: Sequence[NodeGroup], vain: Collection[NodeTemplate]) -> tuple[tuple[NodeGroup, str], ...]:
     """Those of the groups of which it isn't known that their nodes don't take the pods, with what is missing to tell; "" where the
     simulation has that. `vain`: templates that were found not to do."""
     found: list[tuple[NodeGroup, str]] = []
@@ -52,6 +47,4 @@ def open_groups(
             found.append((group, group.why_none))
         elif any(template not in vain for template in group.templates):
             found.append((group, ""))
-        elif annotated_alone(group) and any(may_take(view, template, pods) for template in group.templates):
-            found.append((group, NO_ATTRIBUTES))
     return tuple(found)

@@ -6,7 +6,7 @@ room for everybody. Pods that look at each other, share claims or ask for device
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 
 from ..objects import Node, Pod
 from ..scheduling import node_ports
@@ -25,17 +25,30 @@ def untouched(view: ClusterView, entries: Sequence[Entry], kinds: Kinds, known: 
     if kinds.related or kinds.shared or any(pod.nominated_node_name for pod in pods):
         return frozenset()
     found = {id(pod) for entry in _before(entries, doubts) for pod in entry.pods}
-    certain = {kind: frozenset(placement.contending) for kind, placement in known.items()}
-    places = {id(pod): certain[kinds.signatures[id(pod)]] | doubts.nodes.get(id(pod), frozenset()) for pod in pods}
+    places = _places(pods, kinds, known, doubts)
     anywhere = asking if _seen_by_several(view) else frozenset[int]()
     for meeting in _meetings(entries, places, anywhere):
         own = [pod for entry in meeting for pod in entry.pods]
         if not any(id(pod) in doubts.whys for pod in own):
             found.update(map(id, own))
-        elif not any(id(pod) in anywhere for pod in own) and _room_for_all(view, own, places, asking):
+        elif not any(id(pod) in anywhere for pod in own) and _room_for_all(view, own, kinds, places, asking):
             decided = (entry for entry in meeting if not any(id(pod) in doubts.undecided for pod in entry.pods))
             found.update(id(pod) for entry in decided for pod in entry.pods)
     return frozenset(found)
+
+
+def _places(pods: Sequence[Pod], kinds: Kinds, known: Known, doubts: Doubts) -> dict[int, frozenset[str]]:
+    """By id of a pod the nodes that may take it; pods that are alike share one set."""
+    shared: dict[Hashable, frozenset[str]] = {}
+    found: dict[int, frozenset[str]] = {}
+    for pod in pods:
+        number, kind = id(pod), kinds.signatures[id(pod)]
+        like = kind, pod.scheduling_group, number in doubts.nodes, number in doubts.unjudged
+        if like not in shared:
+            nobody = frozenset[str]()
+            shared[like] = frozenset(known[kind].contending) | doubts.nodes.get(number, nobody) | doubts.open_to.get(number, nobody)
+        found[number] = shared[like]
+    return found
 
 
 def _before(entries: Sequence[Entry], doubts: Doubts) -> Iterable[Entry]:
@@ -73,25 +86,33 @@ def _meetings(entries: Sequence[Entry], places: Mapping[int, frozenset[str]], an
     return [members for _, members in found]
 
 
-def _room_for_all(view: ClusterView, pods: Sequence[Pod], places: Mapping[int, frozenset[str]], asking: Set[int]) -> bool:
-    """Whether each node has room for all of these pods that may run on it, at once."""
-    by_node: dict[str, list[Pod]] = {}
+def _room_for_all(view: ClusterView, pods: Sequence[Pod], kinds: Kinds, places: Mapping[int, frozenset[str]], asking: Set[int]) -> bool:
+    """Whether each node has room for all of these pods that may run on it, at once. Pods that are alike are counted, not looked at."""
+    alike: dict[Hashable, list[Pod]] = {}
     for pod in pods:
-        for name in places[id(pod)]:
-            by_node.setdefault(name, []).append(pod)
+        alike.setdefault((kinds.signatures[id(pod)], id(places[id(pod)])), []).append(pod)
+    by_node: dict[str, list[Sequence[Pod]]] = {}
+    for own in alike.values():
+        for name in places[id(own[0])]:
+            by_node.setdefault(name, []).append(own)
     return all(_has_room(view, view.get(Node, name), on, asking) for name, on in by_node.items())
 
 
-def _has_room(view: ClusterView, node: Node | None, pods: Sequence[Pod], asking: Set[int]) -> bool:
-    if len(pods) < 2:
+def _has_room(view: ClusterView, node: Node | None, alike: Sequence[Sequence[Pod]], asking: Set[int]) -> bool:
+    """`alike`: the pods, in groups of such as ask the same."""
+    count = sum(map(len, alike))
+    if count < 2:
         return True
-    if node is None or sum(id(pod) in asking for pod in pods) > 1 or any(pod.volumes or node_ports.host_ports(pod) for pod in pods):
+    first = [own[0] for own in alike]
+    if node is None or any(pod.volumes or node_ports.host_ports(pod) for pod in first):
+        return False
+    if sum(len(own) for own in alike if id(own[0]) in asking) > 1:
         return False
     info = node_info(view, node)
-    asked: dict[str, int | float] = {"pods": len(pods)}
-    for pod in pods:
-        for name, amount in effective_requests(pod).items():
-            asked[name] = asked.get(name, 0) + amount.value  # type: ignore[operator]
+    asked: dict[str, int | float] = {"pods": count}
+    for own in alike:
+        for name, amount in effective_requests(own[0]).items():
+            asked[name] = asked.get(name, 0) + amount.value * len(own)  # type: ignore[operator]
     there = {"pods": len(info.pods), **info.requested}
     room = {name: amount.value for name, amount in info.allocatable.items()}
     return all(there.get(name, 0) + more <= room.get(name, 0) for name, more in asked.items() if more)  # type: ignore[operator]

@@ -12,6 +12,7 @@ from k8s_topo_mcp.queueing.topology_assignment import Assigned
 from k8s_topo_mcp.rendering import age, clean, plural, quoted
 from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
 from k8s_topo_mcp.scaleup.ages import seconds_since
+from k8s_topo_mcp.scaleup.annotated_devices import why_not_known
 from k8s_topo_mcp.scaleup.audit import in_groups, serving
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers, serving_requests
@@ -184,9 +185,15 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
     taking.sort(key=lambda row: row[0])
     known = autoscalers(view)
     doing = dict.fromkeys(group for _, group, _ in taking)
-    vain = {template for (_, template), entry in zip(owners, found, strict=True) if not entry.pods("fits") and not entry.pods("unknown")}
+    refused = [
+        (template, why_not_known(view, group, template, pods))
+        for (group, template), entry in zip(owners, found, strict=True)
+        if not entry.pods("fits") and not entry.pods("unknown")
+    ]
+    vain = {template for template, why in refused if not why}
+    dark = _not_known(found) or next((why for _, why in refused if why), None)
     own = own_groups(view, groups, known)
-    unjudged = [group for group, _ in open_groups(view, [group for group in own if group not in doing], pods, vain)]
+    unjudged = [group for group, _ in open_groups([group for group in own if group not in doing], vain)]
     could = tuple(dict.fromkeys((*doing, *unjudged))) or tuple(groups)
     by_group: dict[NodeGroup, list[Surveyed]] = {}
     for (group, _), entry in zip(owners, found, strict=True):
@@ -210,8 +217,8 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
             )
             for least, group, entry in taking[:2]
         ),
-        not_known=None if taking else _not_known(found),
-        why=None if taking or _not_known(found) else _why(view, found),
+        not_known=None if taking else dark,
+        why=None if taking or dark else _why(view, found),
         ready=tuple(clean(name, 80) for name in ready[:4]),
         missing_at=clean(nearest.group.name, 80) if nearest is not None and nearest.group is not None else None,
         missing=tuple(obstacle(entry) for entry in nearest.missing[:2]) if nearest is not None else (),

@@ -15,6 +15,7 @@ from k8s_topo_mcp.diagnosis.scaling import Refused, Scaling, scaling
 from k8s_topo_mcp.diagnosis.yaml_items import ManifestError, plain, yaml_items
 from k8s_topo_mcp.findings import Finding
 from k8s_topo_mcp.objects import DecodeError, Json, ObjectRef, Pod
+from k8s_topo_mcp.objects.node import HOSTNAME
 from k8s_topo_mcp.queueing.topology_assignment import Assigned, in_domains
 from k8s_topo_mcp.rendering import clean, plural
 from k8s_topo_mcp.scaleup import shapes
@@ -23,7 +24,7 @@ from k8s_topo_mcp.scaleup.groups import UnknownGroup, find, from_documents, node
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.queue import queue_of
 from k8s_topo_mcp.scaleup.survey import survey
-from k8s_topo_mcp.scaleup.template import HOSTNAME, OLDER, NodeTemplate
+from k8s_topo_mcp.scaleup.template import OLDER, NodeTemplate
 from k8s_topo_mcp.scheduling.gang_scheduling import Gang, gang_of, pre_enqueue, taking_part
 from k8s_topo_mcp.tools import basis as bases
 from k8s_topo_mcp.tools import blocker_parts, namespaces, paging, scaleup_groups, scaleup_rows, scaleup_text
@@ -298,7 +299,6 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling,
     now = [outcome for outcome in simulation.outcomes if outcome.verdict == "starts now"]
     subject = asked.subject
     refused = sorted(found.refused, key=lambda entry: entry.cause is None and entry.held is None)
-    unjudged = {template for group, _ in told.unjudged for template in group.templates}
     return Output(
         verdict=_verdict(found),
         subject=None
@@ -320,7 +320,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling,
             *(f"{option.counts.scheduler} × {clean(option.template.name, 80)}" for option in found.further[:rows]),
             *(f"{clean(template.name, 80)} (not counted)" for template in found.tried.uncounted[:rows]),
         ),
-        no_use=tuple(clean(template.name, 80) for template in found.tried.vain if template not in unjudged)[: 2 * rows],
+        no_use=tuple(clean(template.name, 80) for template in found.tried.vain)[: 2 * rows],
         not_known=(
             *(f"{clean(template.name, 80)}: {clean(why, 160)}" for template, why in found.tried.unsure[:rows]),
             *(f"{clean(group.name, 80)}: {clean(why, 160)}" for group, why in told.unjudged[:rows]),
