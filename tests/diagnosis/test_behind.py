@@ -9,6 +9,7 @@ from .clusters import (
     Item,
     answered,
     asking,
+    claim,
     cluster,
     code,
     device_class,
@@ -109,6 +110,16 @@ def test_devices_that_a_claim_got_through_another_class_tell_nothing_of_the_miss
     items = (*HERE, pool(gpus(2)), *through("gpu", "a", ["gpu-0", "gpu-1"]))
     report = explained(cluster(*items, *asking(request(of="large"))))
     assert (code(report), behind(report)) == ("CLASS_MISSING", [])
+
+
+def test_all_devices_of_a_class_that_is_gone_are_not_told_by_a_wider_one() -> None:
+    items = (node(), device_class("spare", 'device.driver == "nic.example.com"'), pool(gpus(2)), *through("large", "a", ["gpu-0"]))
+    second = claim("c2", request("all", None, of="large"))
+    for asked in (asking(request("r", None, of="large")), (*asking(request(of="large")), second)):
+        asked[1]["spec"]["resourceClaims"] = [{"name": name, "resourceClaimName": name} for name in ("c", "c2")[: len(asked) - 1]]
+        report = explained(cluster(*items, *asked))
+        assert (code(report), behind(report)) == ("CLASS_MISSING", [])
+        assert [text for text in (*helping(report), *vain(report)) if "created" in text] == []
 
 
 # --- errors that end every attempt ----------------------------------------------------------------------------------------------------

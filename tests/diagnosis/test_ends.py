@@ -100,6 +100,14 @@ def test_no_pair_is_told_where_the_node_is_closed_for_more_than_its_pods() -> No
     assert ends(report) == {}
 
 
+def test_of_pairs_that_are_enough_the_one_that_frees_the_least_of_what_lacks_is_the_first() -> None:
+    amounts = {"large": ("6", "1Gi"), "a": ("1", "1Gi"), "b": ("1", "1025Mi")}
+    there = [pod(name, on="n1", requests={"cpu": cpu, "memory": memory}) for name, (cpu, memory) in amounts.items()]
+    big = node("n1", allocatable={"cpu": "8", "memory": "3073Mi"})
+    report = explained(cluster(big, *there, pod("p", requests={"cpu": "2", "memory": "2Gi"})))
+    assert next(iter(ends(report))) == "pods default/b and default/a end"
+
+
 def test_as_many_pairs_as_the_bounds_say_are_tried_at_most() -> None:
     view = crowded(nodes=12, pods=20)
     waiting = view.get(Pod, "p", "default")

@@ -15,7 +15,7 @@ from k8s_topo_mcp.view import ClusterView, Delete, Replace
 from k8s_topo_mcp.view.indices import pods_on
 
 from .clusters import Item, answered, cluster, code, explained, helping, node, pod
-from .test_counted_devices import counting, using
+from .test_counted_devices import RESOURCE, counting, using
 
 
 def test_the_smallest_pod_that_frees_enough_by_itself_is_the_first_to_end() -> None:
@@ -53,6 +53,18 @@ def test_where_the_end_of_no_pod_is_enough_cpu_has_no_holders() -> None:
     waiting = pod("p", requests={"cpu": "4"}, nodeSelector={"zone": "x"})
     report = explained(cluster(node("n1"), taking, waiting))
     assert (report.verdict, report.holders) == ("blocked", ())
+
+
+def test_a_pod_of_a_pair_that_is_none_of_the_first_users_is_told_with_what_it_has() -> None:
+    full, nearer = (node(name, allocatable={"pods": "110", RESOURCE: offered}) for name, offered in (("n1", "48"), ("n2", "5")))
+    large = [using(f"large-{number}", 3, on="n1") for number in range(MOST)]
+    small = [using(f"small-{number}", 1, on="n2") for number in range(3)]
+    report = explained(cluster(full, nearer, *large, *small, using("p", 4)))
+    assert code(report) == "INSUFFICIENT_RESOURCE"
+    assert helping(report)["pods default/small-0 and default/small-1 end"] == ("n2",)
+    assert {holder.pods[0]: holder.devices for holder in report.holders if "small" in holder.pods[0]} == {
+        f"default/small-{number}": 1 for number in range(3)
+    }
 
 
 AMOUNTS = {"cpu": ("0", "100m", "250m", "1", "1500m", "2", "3"), "example.com/gpu": ("0", "1", "2", "4")}

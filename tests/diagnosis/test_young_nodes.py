@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.diagnosis.report import Report
-from k8s_topo_mcp.diagnosis.trials import Subject, fitting_anywhere
+from k8s_topo_mcp.diagnosis import trials
+from k8s_topo_mcp.diagnosis.feasibility import Feasibility, claim_feasibility
+from k8s_topo_mcp.diagnosis.report import Change, Report
+from k8s_topo_mcp.diagnosis.trials import Subject, fitting, fitting_anywhere
+from k8s_topo_mcp.objects import Node, ResourceClaim
 
 from .clusters import DRIVER, Item, answered, asking, cluster, code, device_class, explained, gpus, held, helping, node, pod, pool, request
 from .layers.objects import daemon_set, of
@@ -155,3 +158,51 @@ def test_it_is_judged_as_in_the_whole_changed_cluster() -> None:
     assert problem is not None
     subject = Subject(view, placement.pod, problem.claims, problem, tuple(entry.node for entry in placement.opened))
     assert fitting_anywhere(subject, change) == ("young",)
+
+
+def test_of_claims_by_themselves_only_nodes_that_they_are_judged_on_count() -> None:
+    assert told_of_the_claim(young()) == [("young",)]
+    assert told_of_the_claim(young(unschedulable=True)) == []
+    assert told_of_the_claim(young(), young(name="younger", unschedulable=True)) == [("young",)]
+
+
+def told_of_the_claim(*items: Item) -> list[tuple[str, ...]]:
+    view = cluster(*FULL, asking(request("r", 4))[0], *items)
+    wanted = view.get(ResourceClaim, "c", "default")
+    assert wanted is not None
+    found: Feasibility = claim_feasibility(view, (wanted,), view.all(Node))
+    return [trial.nodes for trial in found.remedies if "registered" in trial.change.text]
+
+
+def test_of_many_kinds_of_young_nodes_the_first_that_help_are_told() -> None:
+    kinds: list[Item] = []
+    for number in range(4):
+        group = {GROUP: f"g{number}", TYPE: "x9"}
+        kinds += [node(f"s{number}", labels=group), pool(gpus(4), f"s{number}"), held(f"h{number}", ["gpu-0"], f"s{number}", "q")]
+        kinds.append(young(name=f"y{number}", labels=group))
+    assert list(soon(report(*kinds)).values()) == [("y0",), ("y1",)]
+
+
+@pytest.mark.parametrize("spread", ["DoNotSchedule", "ScheduleAnyway"])
+def test_a_node_that_gets_devices_and_loses_a_taint_is_judged_alone_where_no_spread_counts_taints(
+    spread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    constraint = {"maxSkew": 9, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": spread, "labelSelector": {}}
+    starting = young(taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}])
+    view = cluster(*FULL, *asking(request("r", 4), topologySpreadConstraints=[constraint]), starting)
+    found = explained(view)
+    assert soon(found) == {SOON: ("young",)}
+    placement = found.placement
+    assert placement is not None
+    problem = placement.devices.problem
+    assert problem is not None
+    subject = Subject(view, placement.pod, problem.claims, problem, tuple(entry.node for entry in placement.opened))
+    everywhere: list[str] = []
+
+    def counted(subject: Subject, change: Change) -> tuple[str, ...]:
+        everywhere.append(change.text)
+        return fitting_anywhere(subject, change)
+
+    monkeypatch.setattr(trials, "fitting_anywhere", counted)
+    assert fitting(subject, found.remedies[0].change) == ("young",)
+    assert everywhere == ([SOON] if spread == "DoNotSchedule" else [])

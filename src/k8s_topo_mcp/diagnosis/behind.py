@@ -12,6 +12,7 @@ from ..findings import Finding
 from ..objects import DeviceClass, ObjectRef, Pod
 from ..scheduling.placement import Placement, place
 from ..view import ClusterView, Replace
+from ..view.indices import claims_of
 from .aborts import abort_cause
 from .cause import find_cause, nearest_nodes, reasons_against, refused
 from .classes import class_created, drivers_taken, stands_in
@@ -79,7 +80,8 @@ def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Finding]
     isn't where this one was there before."""
     if not drivers_taken(view, name) and any(stands_in(name, None, entry) for entry in view.all(DeviceClass)):
         return
-    for change in class_created(view, name):
+    claims = [entry.claim for entry in claims_of(view, pod) if entry.claim is not None]
+    for change in class_created(view, name, claims):
         edited = view.with_edits(*change.edits)
         yield from _met(edited, edited.current(pod) or pod)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from ..dra.prepared import cel_environment
 from ..dra.selectors import chain, chain_verdicts
-from ..objects import DeviceClass, Metadata, ResourceClaim, ResourceSlice, Selector
+from ..objects import DeviceClass, ExactRequest, Metadata, ResourceClaim, ResourceSlice, Selector
 from ..scheduling.dynamic_resources import problem_of
 from ..view import Add, ClusterView
 from ..view.indices import slices_of_driver
@@ -71,12 +71,20 @@ def _requests(claim: ResourceClaim) -> Iterator[tuple[str, str]]:
             yield f"{request.name}/{entry.name}" if request.first_available else request.name, entry.class_name
 
 
-def class_created(view: ClusterView, name: str) -> Iterator[Change]:
+def _alternatives(claim: ResourceClaim) -> Iterator[ExactRequest]:
+    for request in claim.spec.requests:
+        yield from request.alternatives
+
+
+def class_created(view: ClusterView, name: str, claims: Iterable[ResourceClaim]) -> Iterator[Change]:
     """The class of the driver of that name. Where no such driver publishes anything, only if no device can have been meant: it is known
     then to be in vain. A class through which claims have devices is made as wide as these tell: what it selected of their drivers isn't
-    known, so what blocks then blocks whatever of them that was."""
+    known, so what blocks then blocks whatever of them that was. That isn't so where `claims`, those that are judged, ask for all of its
+    devices, of which a wider class has more: then there is none."""
     taken = [driver for driver in drivers_taken(view, name) if _PLAIN.fullmatch(driver)]
     if taken:
+        if any(entry.mode == "All" and entry.class_name == name for claim in claims for entry in _alternatives(claim)):
+            return
         expression = " || ".join(f"device.driver == '{driver}'" for driver in taken)
         made = DeviceClass(Metadata(name=name), (Selector(expression),))
         how = f"create DeviceClass {name} as it was: claims still hold devices of {', '.join(taken)} through it"

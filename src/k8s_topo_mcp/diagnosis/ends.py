@@ -155,7 +155,8 @@ def _lack(view: ClusterView, asked: Mapping[str, int | float | Fraction], entry:
 
 
 def _enough(view: ClusterView, entry: NodePlacement, lack: _Lack) -> Iterator[tuple[Pod, Pod]]:
-    """Pairs of pods of the node that may be enough, those that hold the fewest devices and free the least first."""
+    """Pairs of pods of the node that may be enough, those first that hold the fewest devices, then those that free the least, measured by
+    what lacks of each resource."""
     found: list[tuple[Pod, Mapping[str, int | float | Fraction], int]] = []
     for pod in node_info(view, entry.node).pods:
         if not comes_back(pod) and not pod.metadata.deleted:
@@ -167,11 +168,11 @@ def _enough(view: ClusterView, entry: NodePlacement, lack: _Lack) -> Iterator[tu
         return pod.full_name not in lack.named, -(lack.share(freed) + bool(devices))
 
     likely = nsmallest(PODS, found, key=use)
-    chosen: list[tuple[int, int | float | Fraction, Pod, Pod]] = []
+    chosen: list[tuple[int, float, Pod, Pod]] = []
     for (one, first, held), (other, second, more) in combinations(likely, 2):
         freed = {name: first.get(name, 0) + second.get(name, 0) for name in lack.amounts}
         enough = all(freed[name] >= amount for name, amount in lack.amounts.items()) and lack.named <= {one.full_name, other.full_name}
         if enough and (held or more or not lack.devices):
-            chosen.append((held + more, sum(freed.values()), one, other))
+            chosen.append((held + more, sum(float(freed[name] / amount) for name, amount in lack.amounts.items()), one, other))
     for _, _, one, other in nsmallest(PAIRS, chosen, key=lambda entry: entry[:2]):
         yield one, other

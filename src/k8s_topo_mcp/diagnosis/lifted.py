@@ -1,7 +1,8 @@
 """A problem without what a cause names, to see what then still keeps every node: a selector with a guard on the key that some devices lack,
 or without the selector or constraint that nothing meets.
 
-What blocks then blocks whatever the selector or constraint is changed to.
+What blocks without a selector or constraint blocks whatever that is changed to; what blocks behind a guard blocks as long as the rest of
+the selector stays as it is.
 """
 
 from __future__ import annotations

@@ -151,9 +151,17 @@ def daemon_set(view: ClusterView, plugin: PluginSet) -> DaemonSet | None:
 
 def pod_on(view: ClusterView, plugin: PluginSet, node: str) -> PluginPod:
     """The plugin's pod on a node, the one in the worst state of several."""
-    pods = [pod for pod in pods_of_owner(view, plugin.daemon_set) if pod.node_name == node and not pod.is_terminal]
+    pods = view.memo(("pods of the plugin", plugin.daemon_set), lambda: _by_node(view, plugin)).get(node, ())
     states = sorted((_state(view, pod) for pod in pods), key=lambda entry: entry.ready)
     return states[0] if states else PluginPod(node, None, kept_off=_kept_off(view, plugin, node))
+
+
+def _by_node(view: ClusterView, plugin: PluginSet) -> Mapping[str, Sequence[Pod]]:
+    found: dict[str, list[Pod]] = {}
+    for pod in pods_of_owner(view, plugin.daemon_set):
+        if not pod.is_terminal:
+            found.setdefault(pod.node_name, []).append(pod)
+    return found
 
 
 def taints_between(view: ClusterView, entry: DaemonSet, node: Node) -> tuple[Taint, ...]:

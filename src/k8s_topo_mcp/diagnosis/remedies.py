@@ -47,6 +47,9 @@ KINDS_NAMED = 4
 FEW_PAIRS = 2
 """Pairs of pods whose end helps that are offered."""
 
+FEW_YOUNG = 2
+"""Kinds of young nodes that are waited for."""
+
 FEW_CLAIMS = 64
 """Up to so many claims are looked at one by one even where they aren't what keeps the pod."""
 
@@ -135,10 +138,10 @@ def _try_changes(
 
 
 def by_itself(subject: Subject, problem: AllocationProblem | None) -> tuple[Trial, ...]:
-    """What helps and comes without anybody's doing: nodes that registered a moment ago publish. What of that wouldn't help is nobody's
-    proposal, and isn't told."""
+    """What helps and comes without anybody's doing: nodes that registered a moment ago publish, of the first kinds. What of that wouldn't
+    help is nobody's proposal, and isn't told."""
     tried = (Trial(change, fitting(subject, change)) for change in young_nodes.publishing(subject.view, problem))
-    return tuple(trial for trial in tried if trial.helps)
+    return tuple(islice((trial for trial in tried if trial.helps), FEW_YOUNG))
 
 
 def around_of(subject: Subject, problem: AllocationProblem, cause: Cause) -> Around | None:

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from ..dra.funnel import screened
 from ..objects import MAX_RESULTS, DeviceConstraint, DeviceRequest, DeviceToleration, ResourceClaim
 from ..view import Edit, Replace
+from ..view.indices import claims_of
 from .changes import Around
 from .classes import class_created, drivers_taken, stands_in
 from .fields import below, flow
@@ -129,7 +130,9 @@ def class_changes(around: Around, keeps: bool) -> Iterator[Change]:
         edits = around.with_request(replace(around.request, class_name=name))
         yield around.change(f"deviceClassName {wrong} → {name}", ".deviceClassName", wrong, name, edits, keeps and misspelt(wrong, name))
     if wrong not in classes and (not others or drivers_taken(around.view, wrong)):
-        yield from class_created(around.view, wrong)
+        others_too = claims_of(around.view, around.pod) if around.pod is not None else ()
+        claims = (*around.prepared.problem.claims, *(entry.claim for entry in others_too if entry.claim is not None))
+        yield from class_created(around.view, wrong, claims)
 
 
 def order_changes(around: Around) -> Iterator[Change]:

@@ -131,7 +131,8 @@ def holders(view: ClusterView, found: Finding, nodes: Sequence[Node], helping: S
     helpful = [pod for pod in ended.values() if pod.key not in using or not using[pod.key].alone]
 
     def held(pod: Pod) -> int:
-        return int(using[pod.key].amount.value) if counted and pod.key in using else devices_of(view, pod)
+        amount = occupied(pod, view.release).get(found.text("resource")) if counted else None
+        return int(amount.value) if amount is not None else devices_of(view, pod)
 
     pods = {pod.key: pod for pod in (*helpful, *(user.pod for user in using.values()))}
     return tuple(Holder(pod.ref, (pod.full_name,), held(pod), pod.metadata.created, True) for pod in pods.values())

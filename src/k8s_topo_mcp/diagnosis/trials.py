@@ -120,28 +120,32 @@ def _only_near(subject: Subject, change: Change) -> tuple[Node, ...] | None:
     ended = node_of_the_ended(subject.view, subject.pod, subject.allocated, change) if subject.pod is not None else None
     if ended is not None:
         return (ended,)
-    published = _nodes_with_more(subject, change)
-    if published:
-        return published
-    edited = tuple(edit.object for edit in change.edits if isinstance(edit, Replace))
-    nodes = tuple(item for item in edited if isinstance(item, Node))
-    if subject.pod is None or pod_topology_spread.required(subject.pod) or not nodes or len(nodes) < len(change.edits) or change.releases:
-        return None
-    before = [subject.view.current(node) for node in nodes]
-    same = all(old is not None and old.metadata is new.metadata for old, new in zip(before, nodes, strict=True))
-    return nodes if same and change.release is None else None
+    return None if change.releases or change.release is not None else _nodes_changed(subject, change)
 
 
-def _nodes_with_more(subject: Subject, change: Change) -> tuple[Node, ...]:
-    """The nodes for which slices are added, where that is the whole change, and no node comes with them."""
-    names: dict[str, None] = {}
+def _nodes_changed(subject: Subject, change: Change) -> tuple[Node, ...] | None:
+    """The nodes that are others, but for their names and labels, and those for which slices are added, as they then are; None where that
+    isn't the whole change. Of claims by themselves those that they are judged on, which may be none."""
+    found: dict[str, Node] = {}
     for edit in change.edits:
         own = edit.object
-        if not isinstance(edit, Add) or not isinstance(own, ResourceSlice) or not own.node_selection.node_name:
-            return ()
-        names[own.node_selection.node_name] = None
-    nodes = [subject.view.get(Node, name) for name in names]
-    return tuple(node for node in nodes if node is not None) if None not in nodes and not change.releases else ()
+        if isinstance(edit, Replace) and isinstance(own, Node):
+            before = subject.view.current(own)
+            if before is None or before.metadata is not own.metadata:
+                return None
+            if subject.pod is not None and pod_topology_spread.required(subject.pod):
+                return None
+            found[own.name] = own
+        elif isinstance(edit, Add) and isinstance(own, ResourceSlice) and own.node_selection.node_name:
+            node = subject.view.get(Node, own.node_selection.node_name)
+            if node is None:
+                return None
+            found.setdefault(node.name, node)
+        else:
+            return None
+    if not found:
+        return None
+    return tuple(node for name, node in found.items() if subject.pod is not None or name in subject.places)
 
 
 def _added(subject: Subject, problem: AllocationProblem, change: Change, added: Sequence[ApiObject]) -> tuple[str, ...]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from k8s_topo_mcp.diagnosis import plugins
 from k8s_topo_mcp.diagnosis.evidence import Absent, Labelled, PluginPod, PluginSet, PluginUnknown, Published, Unselected
+from k8s_topo_mcp.objects import ObjectRef, Pod
+from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view.indices import pods_of_owner
 from tests.diagnosis.clusters import (
     DRIVER,
     Item,
@@ -94,6 +98,21 @@ def test_of_a_driver_with_devices_only_pods_that_are_not_ready_where_it_has_none
     assert code(report) == "NOT_ENOUGH_DEVICES"
     assert report.cause is not None
     assert report.cause.evidence == ()
+
+
+def test_the_pods_of_a_driver_are_looked_through_once_and_not_for_every_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, names = plugin(desired=9, ready=9), [f"w{number}" for number in range(8)]
+    there = [item for name in names for item in (node(name), of(own, f"plugin-{name}", name))]
+    looks: list[str] = []
+
+    def counted(view: ClusterView, owner: ObjectRef) -> tuple[Pod, ...]:
+        looks.append(owner.name)
+        return pods_of_owner(view, owner)
+
+    monkeypatch.setattr(plugins, "pods_of_owner", counted)
+    report = explained(cluster(device_class(), node("n1"), pool(gpus(1), "n1"), own, *there, *asking(request("r", 2))))
+    assert code(report) == "NOT_ENOUGH_DEVICES"
+    assert len(looks) == 1
 
 
 def test_a_driver_that_found_nothing_publishes_an_empty_slice() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from k8s_topo_mcp.diagnosis.evidence import PluginPod, PluginSet, PluginUnknown, Published, Said
+from k8s_topo_mcp.view import ClusterView, Unreadable
 from tests.diagnosis.clusters import (
     DRIVER,
     Item,
@@ -234,6 +235,42 @@ def test_a_driver_that_crashes_on_the_node_takes_its_slices_along_and_brings_the
     report = explained(cluster(*GONE, PLUGIN, *PLUGIN_PODS, event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)))
     assert code(report) == "PREPARE_FAILED"
     assert report.advice[0].text == "repair kubelet-plugin-a: kubelet retries by itself, the pod may stay"
+
+
+def test_a_driver_whose_pod_is_not_on_the_node_for_now_brings_its_slices_back() -> None:
+    report = explained(cluster(*GONE, PLUGIN, PLUGIN_PODS[1], event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)))
+    assert code(report) == "PREPARE_FAILED"
+    assert report.advice[0].text == "get a pod of DaemonSet gpu-dra/kubelet-plugin onto n1: kubelet then retries by itself"
+
+
+@pytest.mark.parametrize("pods", [PLUGIN_PODS, PLUGIN_PODS[1:]], ids=["it crashes there", "it has no pod there"])
+def test_of_a_driver_that_is_away_nothing_is_concluded_before_the_kubelet_has_spoken(pods: tuple[Item, ...]) -> None:
+    assert code(explained(cluster(*GONE, PLUGIN, *pods))) == ""
+    assert code(explained(cluster(*GONE, PLUGIN, of(PLUGIN, "kubelet-plugin-a", "n1")))) == "DEVICE_GONE"
+
+
+def test_a_driver_that_is_kept_off_the_node_does_not_bring_its_slices_back() -> None:
+    elsewhere = daemon_set(path=PLUGIN_PATH, nodeSelector={"kubernetes.io/hostname": "n2"})
+    assert code(explained(cluster(*GONE, elsewhere))) == "DEVICE_GONE"
+
+
+@pytest.mark.parametrize("driver", [(PLUGIN,), ()], ids=["no pod there", "no DaemonSet is known"])
+def test_a_pool_that_is_there_without_the_device_is_the_drivers_word(driver: tuple[Item, ...]) -> None:
+    assert code(explained(without_daemon_sets(cluster(*GONE, *driver, pool(gpus(2)[1:], "n1")), not driver))) == "DEVICE_GONE"
+
+
+def test_where_daemon_sets_cannot_be_read_missing_slices_are_not_taken_for_a_device_that_is_gone() -> None:
+    said = event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)
+    assert code(explained(without_daemon_sets(cluster(*GONE)))) == ""
+    assert code(explained(without_daemon_sets(cluster(*GONE, said)))) == "PREPARE_FAILED"
+    assert code(explained(cluster(*GONE, said))) == "DEVICE_GONE"
+
+
+def without_daemon_sets(view: ClusterView, unread: bool = True) -> ClusterView:
+    """The cluster, whose DaemonSets can't be read."""
+    missing = (*view.unreadable, *((Unreadable("DaemonSet", "403"),) if unread else ()))
+    items = [item for kind in view.kinds for item in view.all(kind)]
+    return ClusterView(items, release=view.release, now=view.now, source=view.source, unreadable=missing)
 
 
 @pytest.mark.parametrize(("of", "expected"), [(1, "DEVICE_GONE"), (2, "PREPARE_FAILED")])

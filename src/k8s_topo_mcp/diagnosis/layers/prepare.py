@@ -15,7 +15,7 @@ from ...findings import finding
 from ...objects import DeviceResult, Event, Node, ObjectRef, Pod, ResourceClaim
 from ...view import ClusterView
 from ...view.indices import claims_of, events_of, slices_of_pool
-from ..evidence import Advice, Evidence, Held, PluginSet, age_of, said, stated
+from ..evidence import Advice, Evidence, Held, PluginSet, PluginUnknown, age_of, said, stated
 from ..plugins import plugin_of, pod_on, published_on
 from . import compute_domain
 from .new_pod import new_pod_fits, placed_anew
@@ -196,8 +196,7 @@ def _full(ref: ObjectRef) -> str:
 def _gone(view: ClusterView, pod: Pod, results: tuple[Allocated, ...], event: Event | None = None) -> Held | None:
     """An allocated device that isn't published any more: nothing gives the pod another one, it has to be made anew.
 
-    Where the driver's own pod is on the node and isn't ready, the slices went with its registration (the kubelet removes them,
-    cm/dra/plugin/dra_plugin_manager.go wipeResourceSlices) and come back with it: then the driver is to blame.
+    Not where the driver may only be away.
     """
     if not view.can_read("ResourceSlice"):
         return None
@@ -205,13 +204,27 @@ def _gone(view: ClusterView, pod: Pod, results: tuple[Allocated, ...], event: Ev
         if _published(view, result):
             continue
         plugin = plugin_of(view, result.driver)
-        state = pod_on(view, plugin, pod.node_name) if isinstance(plugin, PluginSet) else None
-        if event is not None and state is not None and state.pod is not None and not state.ready:
+        if _is_away(view, pod, result, plugin):
             continue
         found = finding("DEVICE_GONE", claim.ref, "status.allocation", claim=claim.name, device=str(result.id), node=pod.node_name)
         evidence = (*((said(view, event),) if event is not None else ()), *driver_on(view, result.driver, pod.node_name))
         return Held(found, evidence, *_anew(view, pod, claim), _look_at(view, pod, plugin))
     return None
+
+
+def _is_away(view: ClusterView, pod: Pod, result: DeviceResult, plugin: PluginSet | PluginUnknown) -> bool:
+    """Whether a device may be missing only because its driver isn't there for now: with its registration the kubelet removes its slices
+    (cm/dra/plugin/dra_plugin_manager.go wipeResourceSlices), and with it they come back. A driver that will have no pod there doesn't come
+    back; where none is seen now, or nothing is known of DaemonSets, a pool that is there without the device is the driver's own word."""
+    if isinstance(plugin, PluginSet):
+        state = pod_on(view, plugin, pod.node_name)
+        if state.pod is not None:
+            return not state.ready
+        if state.kept_off:
+            return False
+    elif view.can_read("DaemonSet"):
+        return False
+    return not slices_of_pool(view, result.driver, result.pool)
 
 
 def _published(view: ClusterView, result: DeviceResult) -> bool:
