@@ -51,10 +51,11 @@ REFUSED = ("Unschedulable", "SchedulerError")
 
 @dataclass(slots=True)
 class Result:
-    """What was compared, and what disagreed."""
+    """What was compared, and what disagreed. `agreed`: the pods about which nothing did, and the remedies that helped."""
 
     pods: int = 0
     remedies: int = 0
+    agreed: int = 0
     verdicts: Counter[str] = field(default_factory=Counter[str])
     disagreements: list[str] = field(default_factory=list[str])
     too_slow: list[str] = field(default_factory=list[str])
@@ -105,11 +106,13 @@ class Run:
     def one(self, case: Case, remedies: bool = True) -> None:
         """Compare one pod, then its remedies."""
         self.result.pods += 1
+        before = len(self.result.disagreements) + len(self.result.too_slow)
         try:
             with self._pod(case, gated=not case.silent) as pod:
                 self._compare(case, pod, remedies)
         except (LabError, ApiError) as error:
             self._disagree(case, f"the lab failed: {error}")
+        self.result.agreed += len(self.result.disagreements) + len(self.result.too_slow) == before
 
     # --- one pod ----------------------------------------------------------------------------------------------------------------
 
@@ -235,6 +238,7 @@ class Run:
         finally:
             as_told.gone(self.lab, subject)
             undo()
+        self.result.agreed += 1
         return f"{change} → bound in {took:.1f} s"
 
     # --- the cluster --------------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from .told import NotUnderstood, Told, changed
 
 Undo = Callable[[], None]
 
-RAISED_BY = 1000
-"""By how much a quota is raised where the answer says no number."""
+BESIDES = 1000
+"""What a raised quota has beside twice of what it had."""
 _LABEL = re.compile(r"label namespace (?P<namespace>\S+) with (?P<key>[^\s=,]+)=(?P<value>[^\s,:]+)")
 _QUOTA = re.compile(r"free or raise (?P<resources>.+) of ResourceQuota (?P<name>[^\s:]+)")
 ALLOCATABLE = "status.allocatable."
@@ -32,10 +32,16 @@ def advised(client: Client, told: Told) -> Undo:
         names = re.split(r", | and ", quota["resources"])
         if any(name not in hard for name in names):
             raise NotUnderstood(f"{told.change!r}, but {told.object} has {', '.join(hard)}")
-        raised = {name: str(Quantity.parse(hard[name]) + Quantity.of(RAISED_BY)) for name in names}
+        raised = {name: raised_from(hard[name]) for name in names}
         client.patch(found, {"spec": {"hard": raised}})
         return lambda: _patch(client, found, {"spec": {"hard": hard}})
     raise NotUnderstood(f"{told.change!r} of {told.object} says no edit")
+
+
+def raised_from(hard: str) -> str:
+    """So much of a resource where the answer says no number: enough whether one counts it in pods or in bytes."""
+    had = Quantity.parse(hard)
+    return str(had + had + Quantity.of(BESIDES))
 
 
 def allocatable(client: Client, told: Told) -> Undo:

@@ -55,9 +55,11 @@ WRITERS = 4
 
 @dataclass(slots=True)
 class Result:
-    """What was compared. `lucky` cases had a tie, of which `missed` left pods over; `apart`: by how much the numbers differ."""
+    """What was compared. `agreed`: cases in which nothing disagrees; `lucky` cases had a tie, of which `missed` left pods over; `apart`:
+    by how much the numbers differ."""
 
     cases: int = 0
+    agreed: int = 0
     below: int = 0
     enough: int = 0
     shared: int = 0
@@ -153,7 +155,7 @@ class _Run:
         """Compare one case. `counts` is what we say of it, and took `thought` seconds."""
         result = self.result
         result.cases += 1
-        began = time.monotonic()
+        began, before = time.monotonic(), len(result.disagreements)
         result.apart[_apart(counts)] += 1
         try:
             fewer = min(MOST, 2) if counts.least is None else counts.least - 1
@@ -164,6 +166,7 @@ class _Run:
         except (LabError, ApiError, httpx.TransportError) as error:
             result.disagreements.append(f"{case.title}: the lab failed: {error}")
             self.lost = not self._answers()
+        result.agreed += len(result.disagreements) == before
         say(f"{result.cases} {case.title}: {_apart(counts)}, {thought:.2f} s, then {time.monotonic() - began:.2f} s")
 
     def _answers(self) -> bool:

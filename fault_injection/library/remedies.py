@@ -46,7 +46,7 @@ def every(_: str, count: int) -> Sequence[int]:
 @dataclass(frozen=True, slots=True)
 class Tried:
     """One remedy. `failure`: what is wrong with it; nothing if the pod was bound. `left_out`: why it wasn't carried out, where the answer
-    doesn't say all that this takes (it names four claims of forty)."""
+    doesn't say all that this takes (it names four claims of forty) or another copy of the fault gets another answer."""
 
     change: str
     failure: str = ""
@@ -54,12 +54,18 @@ class Tried:
 
 
 def try_remedies(session: Session, entry: Entry, seed: int, innocents: int | None, choice: Choice) -> Iterator[Tried]:
-    """Those that are chosen, each in a copy of its own. Raises LabError, NotClean and ApiError where the fault itself doesn't land."""
+    """Those that are chosen, each in a copy of its own, asked about as it is recorded: an injection for each, or one for none.
+
+    Raises LabError, NotClean and ApiError where the fault itself doesn't land.
+    """
     left: list[int] = []
     offered = -1
     while left or offered < 0:
         with session.injected(entry, seed, innocents) as injection:
+            session.finish(injection)
             answered = _answer(session, injection, entry)
+            if injection.world.variant.old_condition:
+                injection.place.component("kube-scheduler", up=True)  # it was stopped before the answer, and is to see the remedy
             told = remedies_of(answered)
             if offered < 0:
                 offered = len(told)
@@ -68,7 +74,8 @@ def try_remedies(session: Session, entry: Entry, seed: int, innocents: int | Non
                     return
             number = left.pop(0)
             if len(told) != offered:
-                yield Tried(f"remedy {number + 1}", f"a second copy of the fault is offered {len(told)} remedies, the first {offered}")
+                other = f"another copy of the fault is offered {len(told)} remedies, the first {offered}"
+                yield Tried(f"remedy {number + 1}", left_out=other)
                 continue
             yield _try(session, injection, entry, answered, told[number])
 

@@ -10,6 +10,8 @@ import time  # noqa: TID251 - how long it takes is told
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import httpx
+
 from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.lab.recording import objects
 
@@ -40,13 +42,14 @@ The pod could be made again in place of waiting, but then what is shown would be
 @dataclass(slots=True)
 class Told:
     """What came of one fault. `notes`: what is wrong with the answer to a known failure; `remedies`: how many were
-    tried; `left_out`: why others weren't."""
+    tried, of which `helped` did what they say; `left_out`: why others weren't."""
 
     name: str
     seconds: float = 0.0
     failures: list[str] = field(default_factory=list[str])
     notes: list[str] = field(default_factory=list[str])
     remedies: int = 0
+    helped: int = 0
     left_out: list[str] = field(default_factory=list[str])
 
 
@@ -102,9 +105,9 @@ def _share(plane: Plane, share: Sequence[Entry], wanted: Wanted) -> Iterator[Tol
                 while left and clean:
                     told, clean = _one(session, left.pop(0), wanted)
                     yield told
-        except (LabError, ApiError) as error:
+        except (LabError, ApiError, httpx.HTTPError) as error:
             for entry in left:
-                yield Told(entry.name, failures=[f"no control plane: {error}"])
+                yield Told(entry.name, failures=[f"no control plane: {str(error) or type(error).__name__}"])
             return
 
 
@@ -114,13 +117,9 @@ def _one(session: Session, entry: Entry, wanted: Wanted) -> tuple[Told, bool]:
     seed = entry.seed if wanted.seed is None else wanted.seed
     began = time.monotonic()
     try:
-        with session.injected(entry, seed, wanted.innocents) as injection:
-            if wanted.ask or wanted.keep is not None:
-                recording = session.record(injection)
-                if wanted.keep is not None:
-                    wanted.keep(entry, recording)
-                if wanted.ask:
-                    (told.notes if entry.name in KNOWN else told.failures).extend(complaints(recording, entry.golden))
+        if wanted.ask or wanted.keep is not None or wanted.remedies is None:  # remedies have copies of their own, which must land as well
+            with session.injected(entry, seed, wanted.innocents) as injection:
+                _look(session, injection, entry, wanted, told)
         if wanted.trials:
             for trial, helps in [*((trial, True) for trial in entry.golden.fixes), *((trial, False) for trial in entry.golden.not_fixes)]:
                 with session.injected(entry, seed, wanted.innocents) as injection:
@@ -128,6 +127,7 @@ def _one(session: Session, entry: Entry, wanted: Wanted) -> tuple[Told, bool]:
         if wanted.remedies is not None:
             for tried in try_remedies(session, entry, seed, wanted.innocents, wanted.remedies):
                 told.remedies += not tried.left_out
+                told.helped += not (tried.left_out or tried.failure)
                 if tried.left_out:
                     told.left_out.append(f"remedy {tried.change!r}: {tried.left_out}")
                 if tried.failure:
@@ -141,6 +141,16 @@ def _one(session: Session, entry: Entry, wanted: Wanted) -> tuple[Told, bool]:
         told.failures.append(f"{type(error).__name__}: {error}")
     told.seconds = time.monotonic() - began
     return told, clean
+
+
+def _look(session: Session, injection: Injection, entry: Entry, wanted: Wanted, told: Told) -> None:
+    if not wanted.ask and wanted.keep is None:
+        return
+    recording = session.record(injection)
+    if wanted.keep is not None:
+        wanted.keep(entry, recording)
+    if wanted.ask:
+        (told.notes if entry.name in KNOWN else told.failures).extend(complaints(recording, entry.golden))
 
 
 def _chain(error: BaseException) -> list[str]:

@@ -14,7 +14,7 @@ from . import discovery, status
 from .access import USER, Access
 from .faults import Faults
 from .lists import Refused, answer, page, whole
-from .logs import Logs, log
+from .logs import Logs, Options, log
 from .request import Answer, Form, Request
 from .resources import Resource
 from .store import Kept, Store
@@ -151,14 +151,15 @@ class Api:
         return Answer.json(metadata_of(entry)) if form.kind else Answer(200, [whole(kept, entry), b"\n"])
 
     def _log(self, request: Request, target: Target, now: float) -> Answer:
+        options = Options.of(request, target.name)
         if (trouble := self.faults.strike("etcd", target.resource.name)) is not None:
             raise Refused(status.etcd(ETCD.get(trouble, trouble)))
         with self.store.lock:
             entry = target.kept.entries.get(f"{target.namespace}/{target.name}")
         if entry is None:
             raise Refused(status.not_found(target.resource, target.name))
-        found = log(self.logs, entry.value(target.resource), request.query, now)
-        return Answer(204, [], "text/plain") if found is None else Answer(200, [found], "text/plain")
+        found = log(self.logs, entry.value(target.resource), options, now)
+        return Answer(204, [], "") if found is None else Answer(200, [found], "text/plain")
 
     def _watch(self, request: Request, target: Target, form: Form, now: float, watch_list: bool) -> Watch:
         watch = Watch(self.store, target.kept, target.namespace, request, form.kind, now, watch_list)

@@ -151,7 +151,7 @@ class Connection:
         lines = [
             f"HTTP/1.1 {code} {HTTPStatus(code).phrase}",
             "Cache-Control: no-cache, private",
-            f"Content-Type: {content_type}",
+            *([f"Content-Type: {content_type}"] if content_type else []),
             f"Date: {formatdate(time.time() + float(skew or 0), usegmt=True)}",
             *(f"{key}: {value}" for key, value in headers.items()),
             *(["Connection: close"] if self._close else []),
@@ -169,7 +169,8 @@ class Connection:
             length = sum(map(len, pieces))
             headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
         broken = answer.status == 200 and length > 1 and faults.strike("broken-off", name) is not None
-        headers["Content-Length"] = str(length)
+        if answer.status != HTTPStatus.NO_CONTENT:  # RFC 9110, section 8.6
+            headers["Content-Length"] = str(length)
         self._writer.write(self._head(name, answer.status, answer.content_type, headers))
         if request.method != "HEAD":
             await self._body(name, pieces, length // 2 if broken else None)

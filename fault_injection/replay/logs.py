@@ -2,26 +2,30 @@
 
 They stand beside a recording, `X.logs.json` beside `X.json.gz`: {"namespace/pod": {"container": {"current": [LINE], "previous": [LINE]}}},
 each line with its time before it. From kubernetes pkg/registry/core/pod/strategy.go (LogLocation), pkg/kubelet/kubelet_pods.go
-(validateContainerLogStatus) and pkg/apis/core/validation (ValidatePodLogOptions).
+(validateContainerLogStatus), pkg/apis/core/validation (ValidatePodLogOptions) and pkg/apis/core/v1/zz_generated.conversion.go.
 """
 
 from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import status
 from .lists import Refused
+from .request import Request
 
 Object = dict[str, Any]
 Logs = Mapping[str, Mapping[str, Mapping[str, Sequence[str]]]]
 
 _SUFFIXES = (".json.gz", ".json")
-_LEAST = {"tailLines": (0, "must be greater than or equal to 0"), "limitBytes": (1, "must be greater than 0")}
-_LEAST["sinceSeconds"] = _LEAST["limitBytes"]
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
+_BOTH = "at most one of `sinceTime` or `sinceSeconds` may be specified"
 _WAITS = {"ErrImagePull": "image can't be pulled", "ImagePullBackOff": "trying and failing to pull image"}
 
 
@@ -46,29 +50,71 @@ def read(source: object) -> Logs:
     return found
 
 
-def log(logs: Logs, pod: Object, query: Mapping[str, str], now: float) -> bytes | None:
-    """What a container of a pod has written; None of a pod without a node. `query`: container, previous, timestamps, tailLines, limitBytes,
-    sinceSeconds, sinceTime; with `follow` it ends where the recording does. Raises Refused."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Which part of a log is asked for; None where nothing is said. `since_time`: seconds of the Unix epoch, -inf for one that is empty."""
+
+    container: str = ""
+    previous: bool = False
+    timestamps: bool = False
+    tail_lines: int | None = None
+    limit_bytes: int | None = None
+    since_seconds: int | None = None
+    since_time: float | None = None
+
+    @staticmethod
+    def of(request: Request, pod: str) -> Options:
+        """Those of a request for a pod's log. Raises Refused: 400 for what isn't of its type, 422 for what mustn't be."""
+        query = request.query
+        found = Options(
+            query.get("container", ""),
+            request.flag("previous"),
+            request.flag("timestamps"),
+            _integer(query, "tailLines"),
+            _integer(query, "limitBytes"),
+            _integer(query, "sinceSeconds"),
+            _moment(query, "sinceTime"),
+        )
+        if causes := found._causes("stream" in query):
+            raise Refused(status.invalid_log_options(pod, causes))
+        return found
+
+    def _causes(self, stream: bool) -> list[dict[str, str]]:
+        """What ValidatePodLogOptions finds, in its order; the gate for `stream`, PodLogsQuerySplitStreams, is off by default."""
+        found: list[dict[str, str]] = []
+        if self.tail_lines is not None and self.tail_lines < 0:
+            found.append(_invalid("tailLines", self.tail_lines, "must be greater than or equal to 0"))
+        if self.limit_bytes is not None and self.limit_bytes < 1:
+            found.append(_invalid("limitBytes", self.limit_bytes, "must be greater than 0"))
+        if self.since_seconds is not None and self.since_time is not None:
+            found.append(_forbidden("[]", _BOTH))
+        elif self.since_seconds is not None and self.since_seconds < 1:
+            found.append(_invalid("sinceSeconds", self.since_seconds, "must be greater than 0"))
+        if stream:
+            found.append(_forbidden("stream", "may not be specified"))
+        return found
+
+
+def log(logs: Logs, pod: Object, options: Options, now: float) -> bytes | None:
+    """What a container of a pod has written; None of a pod without a node. With `follow` it ends with the recording. Raises Refused."""
     name = pod["metadata"]["name"]
-    numbers = _numbers(name, query)
-    container = _container(pod, query.get("container", ""))
+    container = _container(pod, options.container)
     if not (pod.get("spec") or {}).get("nodeName"):
         return None
-    previous = _yes(query.get("previous"))
+    previous = options.previous
     own = logs.get(f"{pod['metadata'].get('namespace', '')}/{name}", {}).get(container, {})
     lines = own.get("previous" if previous else "current")
     if lines is None and not previous:
         lines = own.get("previous") if _ended(pod, container) else None
     if lines is None:
         raise Refused(status.bad_request(_without(pod, container, previous)))
-    since = _since(query, numbers, now)
+    since = options.since_time if options.since_seconds is None else now - options.since_seconds
     kept = [line for line in lines if since is None or _time(line) >= since]
-    if "tailLines" in numbers:
-        kept = kept[len(kept) - numbers["tailLines"] :] if numbers["tailLines"] < len(kept) else kept
-    if not _yes(query.get("timestamps")):
+    if options.tail_lines is not None:
+        kept = kept[max(0, len(kept) - options.tail_lines) :]
+    if not options.timestamps:
         kept = [line.partition(" ")[2] for line in kept]
-    whole = "".join(f"{line}\n" for line in kept).encode("utf-8", "replace")
-    return whole[: numbers.get("limitBytes", len(whole))]
+    return "".join(f"{line}\n" for line in kept).encode("utf-8", "replace")[: options.limit_bytes]
 
 
 def _container(pod: Object, asked: str) -> str:
@@ -110,34 +156,39 @@ def _without(pod: Object, container: str, previous: bool) -> str:
     return f'container "{container}" in pod "{name}": this is a recording of a cluster, and it has no log of it'
 
 
-def _numbers(name: str, query: Mapping[str, str]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for option, (least, problem) in _LEAST.items():
-        if option not in query:
-            continue
-        try:
-            found[option] = int(query[option])
-        except ValueError:
-            raise Refused(status.bad_request(f"{option}: {json.dumps(query[option])} isn't an integer")) from None
-        if found[option] < least:
-            raise Refused(status.invalid_log_options(name, option, found[option], problem))
-    return found
-
-
-def _since(query: Mapping[str, str], numbers: Mapping[str, int], now: float) -> datetime.datetime | None:
-    if "sinceSeconds" in numbers:
-        return datetime.datetime.fromtimestamp(now - numbers["sinceSeconds"], datetime.UTC)
-    if "sinceTime" not in query:
+def _integer(query: Mapping[str, str], option: str) -> int | None:
+    """An int64 as Go's strconv.ParseInt reads it."""
+    text = query.get(option)
+    if text is None:
         return None
+    # More digits than an int64 has aren't even read: Python refuses thousands of them in another way.
+    if _INTEGER.fullmatch(text) is None or len(text) > 64 or not -(2**63) <= int(text) < 2**63:
+        raise Refused(status.bad_request(f"{option}: {json.dumps(text[:80])} isn't an integer of 64 bits"))
+    return int(text)
+
+
+def _moment(query: Mapping[str, str], option: str) -> float | None:
+    """A metav1.Time as its UnmarshalQueryParameter reads it: RFC 3339, and what is empty is the time before all others."""
+    text = query.get(option)
+    if text is None:
+        return None
+    if text in ("", "null"):
+        return float("-inf")
     try:
-        return datetime.datetime.fromisoformat(query["sinceTime"]).astimezone(datetime.UTC)
+        if _RFC3339.fullmatch(text) is not None:
+            return datetime.datetime.fromisoformat(text).timestamp()
     except ValueError:
-        raise Refused(status.bad_request(f"sinceTime: {json.dumps(query['sinceTime'])} isn't a time as RFC 3339 writes it")) from None
+        pass
+    raise Refused(status.bad_request(f"{option}: {json.dumps(text[:80])} isn't a time as RFC 3339 writes it, with its zone"))
 
 
-def _time(line: str) -> datetime.datetime:
-    return datetime.datetime.fromisoformat(line.partition(" ")[0])
+def _invalid(field: str, value: int, problem: str) -> dict[str, str]:
+    return {"reason": "FieldValueInvalid", "message": f"Invalid value: {value}: {problem}", "field": field}
 
 
-def _yes(value: str | None) -> bool:
-    return value in ("true", "True", "TRUE", "t", "T", "1", "")
+def _forbidden(field: str, problem: str) -> dict[str, str]:
+    return {"reason": "FieldValueForbidden", "message": f"Forbidden: {problem}", "field": field}
+
+
+def _time(line: str) -> float:
+    return datetime.datetime.fromisoformat(line.partition(" ")[0]).timestamp()

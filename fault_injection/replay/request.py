@@ -32,8 +32,8 @@ class Request:
         return Request(method, target, unquote(parts.path), query, headers, body, common_name)
 
     def flag(self, name: str) -> bool:
-        """As `strconv.ParseBool` in the conversion of ListOptions: "watch", "watch=", "watch=0" too."""
-        return name in self.query and self.query[name] not in ("0", "false", "False", "f", "F", "FALSE")
+        """Whatever is said but "0" and "false", in capitals too; apimachinery pkg/runtime/conversion.go (Convert_Slice_string_To_bool)."""
+        return name in self.query and self.query[name] != "0" and self.query[name].lower() != "false"
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .resources import Resource
@@ -101,15 +102,14 @@ def invalid_options(field: str, problem: str) -> Status:
     )
 
 
-def invalid_log_options(name: str, field: str, value: int, problem: str) -> Status:
-    """From apimachinery pkg/api/errors (NewInvalid) and pkg/util/validation/field (Error)."""
-    said = f"Invalid value: {value}: {problem}"
-    cause = {"reason": "FieldValueInvalid", "message": said, "field": field}
+def invalid_log_options(name: str, causes: Sequence[Mapping[str, str]]) -> Status:
+    """From apimachinery pkg/api/errors (NewInvalid) and pkg/util/errors (aggregate). `causes`: reason, message and field of each."""
+    said = ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes)
     return status(
         422,
         "Invalid",
-        f'PodLogOptions "{name}" is invalid: {field}: {said}',
-        {"name": name, "kind": "PodLogOptions", "causes": [cause]},
+        f'PodLogOptions "{name}" is invalid: {said if len(causes) == 1 else f"[{said}]"}',
+        {"name": name, "kind": "PodLogOptions", "causes": list(causes)},
     )
 
 

@@ -105,7 +105,7 @@ def compare_rows(rows: Iterable[tuple[Row, Row]], minor: str) -> tuple[int, list
     for row, real in rows:
         placement = placed(row, minor)
         ours, theirs = verdicts(placement), _answered(real)
-        compared += len(theirs)
+        compared += len({*ours, *theirs})
         for name in sorted({*ours, *theirs}):
             own, real_one = ours.get(name), theirs.get(name)
             if own != real_one:

@@ -15,6 +15,7 @@ from fault_injection.library.golden import Change, Trial
 from fault_injection.library.injection import NotThere
 from fault_injection.library.known import KNOWN
 from fault_injection.library.recordings import Recording
+from fault_injection.library.remedies import Tried
 from fault_injection.library.session import NotClean
 from fault_injection.library.session import Session as TrueSession
 from fault_injection.library.shelf import Entry, entry
@@ -47,6 +48,9 @@ class Session:
         finally:
             if chosen.name in self.dirty:
                 raise NotClean("the cluster isn't clean: there is still Pod p")
+
+    def finish(self, injection: Entry) -> None:
+        pass
 
     def record(self, injection: Entry) -> Recording:
         return recordings.read(injection, recordings.recorded(injection)[0])
@@ -123,6 +127,49 @@ def test_a_change_that_helps_at_the_end_of_the_longest_backoff_is_one_that_helps
     monkeypatch.setattr(verification, "at_place", lambda *of: None)
     trial = Trial(say="it is labelled", change=(Change(of="node", set={"metadata.labels.a": "b"}),))
     assert _trial(entry("numa-node-of-four"), Waiting(), trial, helps=False) == said  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "injections"),
+    [
+        (Wanted(), 1),
+        (Wanted(remedies=lambda _, offered: range(offered)), 3),
+        (Wanted(remedies=lambda _, offered: [1]), 1),
+        (Wanted(remedies=lambda _, offered: []), 1),
+        (Wanted(remedies=lambda _, offered: [1], ask=True), 2),
+    ],
+)
+def test_a_fault_is_injected_once_for_each_remedy_and_once_for_a_look(
+    wanted: Wanted, injections: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = ["", "isn't bound", ""]
+
+    def three(session: Session, *of: object) -> Iterator[Tried]:
+        assert wanted.remedies is not None
+        for number in wanted.remedies("", len(tried)) or [-1]:
+            with session.injected(entry("slice-without-devices"), 1):
+                pass
+            if number >= 0:
+                yield Tried(f"remedy {number + 1}", tried[number])
+
+    monkeypatch.setattr(verification, "try_remedies", three)
+    session = Session()
+    told, _ = _one(session, entry("slice-without-devices"), wanted)  # type: ignore[arg-type]
+    assert len(session.had) == injections
+    assert told.remedies - told.helped == len(told.failures) == any("isn't bound" in text for text in told.failures)
+
+
+@pytest.mark.parametrize("at", ["__enter__", "__exit__"])
+def test_a_control_plane_that_cannot_be_reached_is_told_for_each_fault_that_is_left(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*of: object) -> None:
+        raise httpx.ReadTimeout("")
+
+    monkeypatch.setattr(verification, "Session", Session)
+    monkeypatch.setattr(Session, "dirty", {"numa-node-of-four": None})
+    monkeypatch.setattr(Session, at, away)
+    results = verify([entry(name) for name in ("numa-node-of-four", "seven-shares-run")], Wanted(), 1, lambda told: None)
+    assert results[-1].name == "seven-shares-run"
+    assert results[-1].failures == ["no control plane: ReadTimeout"]
 
 
 def test_a_cluster_that_cannot_be_reached_any_more_is_not_clean() -> None:

@@ -37,6 +37,7 @@ KINDS = (
 REFUSED = (
     ("GET", "/api/v1/namespaces/default/pods/x"),
     ("GET", "/api/v1/namespaces/default/pods/x/log"),
+    ("GET", "/api/v1/namespaces/default/pods/x/log?tailLines=-1"),
     ("GET", "/apis/apps/v1/namespaces/default/daemonsets/x"),
     ("GET", "/apis/apps/v1/nopes"),
     ("GET", "/apis/nope/v1"),
@@ -105,12 +106,37 @@ def test_refusals(both: Both, method: str, path: str) -> None:
     assert ours.text == real.text
 
 
-@pytest.mark.parametrize("query", ["", "?container=main", "?container=nope", "?tailLines=-1", "?limitBytes=0", "?sinceSeconds=0"])
+LOG_OPTIONS = (
+    "",
+    "?container=main",
+    "?container=nope",
+    "?tailLines=-1",
+    "?limitBytes=0",
+    "?sinceSeconds=0",
+    "?tailLines=-1&limitBytes=0",
+    "?sinceSeconds=0&sinceTime=2026-11-30T14:00:02Z",
+    "?sinceSeconds=1&sinceTime=",
+    "?stream=All",
+    "?timestamps=f&follow=yes",
+)
+
+
+@pytest.mark.parametrize("query", LOG_OPTIONS)
 def test_logs_for_which_no_kubelet_is_asked(both: Both, query: str) -> None:
     (waiting,) = (item for item in both[1].get(PODS).json()["items"] if not item["spec"].get("nodeName"))
     path = f"/api/v1/namespaces/{waiting['metadata']['namespace']}/pods/{waiting['metadata']['name']}/log{query}"
     real, ours = (client.get(path) for client in both[:2])
     assert (ours.status_code, ours.text) == (real.status_code, real.text)
+    for name in ("content-type", "content-length"):
+        assert (name in ours.headers) == (name in real.headers), name
+
+
+@pytest.mark.parametrize(
+    "query", ["?tailLines=x", "?sinceSeconds=9223372036854775808", "?sinceTime=2026-11-30T14:00:02", "?limitBytes=1_0"]
+)
+def test_log_options_that_are_not_of_their_type(both: Both, query: str) -> None:
+    real, ours = (client.get(f"/api/v1/namespaces/default/pods/x/log{query}") for client in both[:2])
+    assert (ours.status_code, ours.json()["reason"]) == (real.status_code, real.json()["reason"])
 
 
 def test_without_a_token(both: Both) -> None:

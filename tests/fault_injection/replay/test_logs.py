@@ -63,8 +63,16 @@ def test_what_was_recorded_is_text_without_its_times(client: httpx.Client) -> No
         ("?tailLines=9", "begin\n indented\nError: no device\n"),
         ("?limitBytes=7", "begin\n "),
         ("?sinceTime=2026-11-30T14:00:02Z&tailLines=5", " indented\nError: no device\n"),
+        ("?sinceTime=2026-11-30T14:00:02%2B01:00&tailLines=1", "Error: no device\n"),
+        ("?sinceTime=&tailLines=1", "Error: no device\n"),
         ("?sinceSeconds=1", ""),
+        ("?sinceSeconds=99999999999&tailLines=1", "Error: no device\n"),
+        (f"?sinceSeconds={2**63 - 1}&tailLines=1", "Error: no device\n"),
+        (f"?tailLines={2**63 - 1}", "begin\n indented\nError: no device\n"),
         ("?timestamps=true&tailLines=1", f"{LINES[2]}\n"),
+        ("?timestamps=yes&tailLines=1", f"{LINES[2]}\n"),
+        ("?timestamps&tailLines=1", f"{LINES[2]}\n"),
+        ("?timestamps=fAlse&previous=0&tailLines=1", "Error: no device\n"),
         ("?follow=true&container=main&tailLines=1", "Error: no device\n"),
     ],
 )
@@ -85,7 +93,12 @@ def test_a_container_that_waits_after_it_ended_has_the_log_of_that_time(client: 
         ("two", "", "a container name must be specified for pod two, choose one of: [first main side]"),
         ("made", "", 'container "main" in pod "made" is waiting to start: ContainerCreating'),
         ("pulls", "", 'container "main" in pod "pulls" is waiting to start: trying and failing to pull image'),
-        ("p0", "?tailLines=x", 'tailLines: "x" isn\'t an integer'),
+        ("p0", "?tailLines=x", 'tailLines: "x" isn\'t an integer of 64 bits'),
+        ("p0", "?tailLines=1_0", 'tailLines: "1_0" isn\'t an integer of 64 bits'),
+        ("p0", f"?sinceSeconds={2**63}", f'sinceSeconds: "{2**63}" isn\'t an integer of 64 bits'),
+        ("p0", f"?sinceSeconds={'9' * 5000}", f'sinceSeconds: "{"9" * 80}" isn\'t an integer of 64 bits'),
+        ("p0", "?sinceTime=2026-11-30T14:00:02", 'sinceTime: "2026-11-30T14:00:02" isn\'t a time as RFC 3339 writes it, with its zone'),
+        ("p0", "?sinceTime=2026-13-30T14:00:02Z", 'sinceTime: "2026-13-30T14:00:02Z" isn\'t a time as RFC 3339 writes it, with its zone'),
     ],
 )
 def test_what_is_refused_is_a_bad_request(client: httpx.Client, name: str, query: str, message: str) -> None:
@@ -101,11 +114,30 @@ def test_no_pod_no_log(client: httpx.Client) -> None:
 def test_a_pod_without_a_node_has_written_nothing(client: httpx.Client) -> None:
     found = get(client, "q0", namespace="b")
     assert (found.status_code, found.text) == (204, "")
+    assert not {"content-length", "content-type"} & set(found.headers)
+    assert get(client, "q0", namespace="b").status_code == 204, "the connection can be used again"
 
 
-def test_numbers_have_bounds(client: httpx.Client) -> None:
-    found = get(client, "p0", "?tailLines=-1")
-    assert (found.status_code, found.json()["details"]["causes"][0]["field"]) == (422, "tailLines")
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?tailLines=-1", "tailLines: Invalid value: -1: must be greater than or equal to 0"),
+        ("?sinceSeconds=0", "sinceSeconds: Invalid value: 0: must be greater than 0"),
+        ("?stream=Stdout", "stream: Forbidden: may not be specified"),
+        (
+            "?sinceSeconds=0&sinceTime=2026-11-30T14:00:02Z",
+            "[]: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified",
+        ),
+        (
+            "?tailLines=-1&limitBytes=0",
+            "[tailLines: Invalid value: -1: must be greater than or equal to 0, limitBytes: Invalid value: 0: must be greater than 0]",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["p0", "nobody"])
+def test_options_that_must_not_be_are_refused_before_the_pod_is_looked_up(client: httpx.Client, name: str, query: str, said: str) -> None:
+    found = get(client, name, query)
+    assert (found.status_code, found.json()["message"]) == (422, f'PodLogOptions "{name}" is invalid: {said}')
 
 
 def test_only_pods_have_logs(client: httpx.Client) -> None:
