@@ -62,7 +62,7 @@ class Recording:
 
 
 def _about(fields: Object, of: Named, kind: str | None = None) -> bool:
-    return fields["name"] == of.name and fields.get("namespace") in (None, of.namespace) and kind in (None, of.kind)
+    return fields.get("name") == of.name and fields.get("namespace") in (None, of.namespace) and kind in (None, of.kind)
 
 
 def take(client: Client, scheduler_metrics: str, api_version: str) -> Object:

@@ -59,7 +59,12 @@ SENTENCES = tuple(
             r'Failed to schedule pod, incompatible with nodepool "\S+", ',  # karpenter, pkg/controllers/provisioning/scheduling/events.go
             "no instance type can satisfy the allocation",
         ),
-        ("Failed to schedule pod, ",),
+        (
+            "Failed to schedule pod, ",  # karpenter, pkg/controllers/provisioning/scheduling/scheduler.go and nodeclaim.go
+            "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter",
+            r"all available instance types exceed limits for nodepool \(NodePool=\S+\)",
+            "allocating dynamic resources, no instance type can satisfy the allocation",
+        ),
         (
             r"couldn't assign flavors to pod set \S+: ",  # kueue, pkg/scheduler/flavorassigner/flavorassigner.go
             r"insufficient unused quota for \S+ in flavor \S+, \d+ more needed",

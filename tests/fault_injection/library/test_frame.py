@@ -385,3 +385,13 @@ def test_help_loads_neither_the_product_nor_the_lab() -> None:
     code += "print([name for name in sys.modules if name.startswith(('k8s_topo_mcp', 'mcp', 'fault_injection.lab.lab'))])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_an_event_that_names_no_object_is_about_none() -> None:
+    """kube-apiserver writes one of a ServiceCIDR without its name."""
+    of = Named("v1", "Pod", "default", "p")
+    events = [
+        {"kind": "Event", "involvedObject": {"kind": "ServiceCIDR"}},
+        {"kind": "Event", "involvedObject": {"kind": "Pod", "name": "p"}},
+    ]
+    assert recordings.Recording({"items": events}, {}, {}).events(of) == events[1:]

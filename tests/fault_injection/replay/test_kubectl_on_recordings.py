@@ -16,7 +16,7 @@ import pytest
 from fault_injection.library import recordings
 from fault_injection.library.roles import Named
 from fault_injection.library.shelf import Entry, entries
-from fault_injection.library.verification import _asked
+from fault_injection.library.started import asked_of
 from fault_injection.replay import serve
 
 from .cluster import PATIENCE
@@ -52,7 +52,7 @@ def test_describe_and_events_show_what_was_recorded(entry: Entry, program: str, 
             assert done.returncode == 0, done.stderr
             return done.stdout
 
-        of = recording.roles[_asked(entry)]
+        of = recording.roles[asked_of(entry)]
         assert isinstance(of, Named)
         item = recording.find(of)
         assert item is not None
