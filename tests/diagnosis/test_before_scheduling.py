@@ -40,16 +40,20 @@ TEMPLATE: Item = {
 }
 
 
+GATES = [{"name": "example.com/quota"}]
+
+
 def test_a_pod_with_gates_is_held_and_its_device_trouble_waits_behind() -> None:
-    report = explained(cluster(*HERE, *asking(request("r", 5), schedulingGates=[{"name": "example.com/quota"}])))
+    report = explained(cluster(*HERE, *asking(request("r", 5), schedulingGates=GATES)))
     assert report.verdict == "held before scheduling"
     assert code(report) == "SCHEDULING_GATED"
     assert [found.code for found in report.behind] == ["NOT_ENOUGH_DEVICES"]
     assert helping(report) == {"count 5 → 2": ("n1",)}
+    assert "once it isn't held, fits if (each checked)" in answered(cluster(*HERE, *asking(request("r", 5), schedulingGates=GATES)))
 
 
 def test_a_pod_with_gates_that_would_fit_says_where() -> None:
-    report = explained(cluster(*HERE, *asking(request(), schedulingGates=[{"name": "example.com/quota"}])))
+    report = explained(cluster(*HERE, *asking(request(), schedulingGates=GATES)))
     assert report.verdict == "held before scheduling"
     assert report.behind == ()
     assert report.fits_on == ("n1",)

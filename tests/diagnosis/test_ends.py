@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from k8s_topo_mcp.diagnosis.ends import NODES, PAIRS, pairs
+from k8s_topo_mcp.diagnosis.ends import NODES, PAIRS, ended_by, pairs
 from k8s_topo_mcp.diagnosis.report import Report
 from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.scheduling.placement import place
@@ -121,3 +121,16 @@ def crowded(nodes: int, pods: int) -> ClusterView:
     there = [node(f"n{place}", allocatable=big) for place in range(nodes)]
     running = [pod(f"r{place}-{number}", on=f"n{place}", requests={"cpu": "1"}) for place in range(nodes) for number in range(pods)]
     return cluster(*there, *running, pod("p", requests={"cpu": "2"}))
+
+
+def test_of_a_pod_that_is_ending_already_it_is_told_to_wait_for_it() -> None:
+    going = {"metadata": {"name": "a", "namespace": "default", "uid": "uid-a", "deletionTimestamp": "2026-08-01T12:00:00Z"}}
+    first = pod("a", on="n1", requests={"cpu": "3"}) | going
+    second = pod("b", on="n1", requests={"cpu": "3"})
+    report = explained(cluster(node("n1"), first, second, pod("p", requests={"cpu": "4"})))
+    assert [trial.change.apply for trial in report.remedies if ended_by(trial.change)] == [
+        "nothing is to be changed: wait for pod default/a, ending already",
+        "end or move pod default/b",
+    ]
+    told = answered(cluster(node("n1"), first, second, pod("p", requests={"cpu": "7"})))
+    assert "end or move pod default/b; wait for pod default/a, ending already" in told

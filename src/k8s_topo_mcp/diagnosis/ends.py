@@ -51,6 +51,15 @@ def ending(view: ClusterView, *pods: Pod) -> tuple[Edit, ...]:
     return (*(Delete(pod) for pod in pods), *map(deallocated, freed.values()))
 
 
+def how_to_end(*pods: Pod) -> str:
+    """What is to be done so that the pods end: those that have been deleted already end by themselves."""
+    staying = [pod.full_name for pod in pods if pod.metadata.deleted is None]
+    going = [pod.full_name for pod in pods if pod.metadata.deleted is not None]
+    end = f"end or move pod{'s' if len(staying) > 1 else ''} {' and '.join(staying)}" if staying else ""
+    wait = f"wait for pod{'s' if len(going) > 1 else ''} {' and '.join(going)}, ending already" if going else ""
+    return f"{end}; {wait}" if end and wait else end or f"nothing is to be changed: {wait}"
+
+
 def ended_by(change: Change) -> tuple[Pod, ...]:
     """The pods that end by a change."""
     return tuple(edit.object for edit in change.edits if isinstance(edit, Delete) and isinstance(edit.object, Pod))
@@ -127,10 +136,8 @@ def pairs(view: ClusterView, pod: Pod, nodes: Sequence[NodePlacement]) -> Iterat
 
     for entry, lack in nsmallest(NODES, lacking, key=amount):
         for one, other in _enough(view, entry, lack):
-            names = f"{one.full_name} and {other.full_name}"
-            edits = ending(view, one, other)
-            how = f"end or move pods {names}"
-            yield Change(f"pods {names} end", None, "", "", "", edits, True, how, objects=(one.ref, other.ref))
+            text, edits = f"pods {one.full_name} and {other.full_name} end", ending(view, one, other)
+            yield Change(text, None, "", "", "", edits, True, how_to_end(one, other), objects=(one.ref, other.ref))
 
 
 def _lack(view: ClusterView, asked: Mapping[str, int | float | Fraction], entry: NodePlacement) -> _Lack | None:
@@ -159,7 +166,7 @@ def _enough(view: ClusterView, entry: NodePlacement, lack: _Lack) -> Iterator[tu
     what lacks of each resource."""
     found: list[tuple[Pod, Mapping[str, int | float | Fraction], int]] = []
     for pod in node_info(view, entry.node).pods:
-        if not comes_back(pod) and not pod.metadata.deleted:
+        if not comes_back(pod):
             freed = {name: amount.value for name, amount in occupied(pod, view.release).items() if name in lack.amounts} | {"pods": 1}
             found.append((pod, freed, devices_of(view, pod) if lack.devices else 0))
 

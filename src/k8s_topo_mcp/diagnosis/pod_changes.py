@@ -17,7 +17,7 @@ from ..view import ClusterView, Edit, Replace
 from ..view.indices import pods_on
 from .changes import pod_apply
 from .counted_devices import healthy_changes, mapping_changes
-from .ends import ending
+from .ends import ending, how_to_end
 from .fields import below, flow
 from .nearest import quantity_or_none
 from .node_changes import CONDITION_TAINTS, UNSCHEDULABLE_TAINT, condition_changes, cordon_changes
@@ -104,8 +104,7 @@ def _without_holder(view: ClusterView, found: Finding) -> Iterator[Change]:
     namespace, _, name = found.text("holder").partition("/")
     holder = view.get(Pod, name, namespace)
     if holder is not None:
-        how = f"end or move pod {holder.full_name}"
-        yield Change(f"pod {holder.full_name} ends", holder.ref, "", "", "", ending(view, holder), True, how)
+        yield Change(f"pod {holder.full_name} ends", holder.ref, "", "", "", ending(view, holder), True, how_to_end(holder))
 
 
 # --- taints -------------------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ..releases import Release
 from ..scheduling.node_info import MANY, NodeInfo, node_info, occupied
 from ..view import ClusterView
 from .counted_devices import is_counted
-from .ends import comes_back, devices_of, ended_by, ending
+from .ends import comes_back, devices_of, ended_by, ending, how_to_end
 from .nearest import quantity_or_none
 from .report import Change, Holder, Trial
 
@@ -115,9 +115,9 @@ def _nothing_kept(_: tuple[Node, ...]) -> dict[str, dict[str, _OnNode]]:
 def ending_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> Iterator[Change]:
     """One of these pods ends."""
     for user in users(view, found, nodes)[: ENDED_ONE_BY_ONE if is_counted(found) else ENOUGH_ALONE]:
-        name = user.pod.full_name
         has = "" if is_counted(found) else f" ({user.amount} {found.text('resource')})"
-        yield Change(f"pod {name} ends{has}", user.pod.ref, "", "", "", ending(view, user.pod), True, f"end or move pod {name}")
+        text, how = f"pod {user.pod.full_name} ends{has}", how_to_end(user.pod)
+        yield Change(text, user.pod.ref, "", "", "", ending(view, user.pod), True, how)
 
 
 def holders(view: ClusterView, found: Finding, nodes: Sequence[Node], helping: Sequence[Trial]) -> tuple[Holder, ...]:

@@ -53,10 +53,10 @@ def _by_domain(names: Sequence[str]) -> list[str]:
     ]
 
 
-def remedy_rows(block: Block, remedies: Sequence[Remedy], vain: Sequence[NotHelping]) -> None:
-    """What helps and what doesn't: first what was re-run, then what can't be."""
+def remedy_rows(block: Block, remedies: Sequence[Remedy], vain: Sequence[NotHelping], before: str = "") -> None:
+    """What helps and what doesn't: first what was re-run, then what can't be. `before`: what has to be done beside it, in words."""
     rows = [(entry.change, _where_or_how_many(entry)) for entry in remedies if entry.checked]
-    block.section("fits if (each checked)", rows)
+    block.section(f"{before}fits if (each checked)", rows)
     block.section("would help (not checkable from the API)", [(_advised(entry),) for entry in remedies if not entry.checked])
     for title, checked in (("does not help (each checked)", True), ("does not help", False)):
         words = [f"{entry.change}{f': {entry.why}' if entry.why else ''}" for entry in vain if bool(entry.checked) is checked]

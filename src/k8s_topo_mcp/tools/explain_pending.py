@@ -274,7 +274,9 @@ def text(output: Output) -> str:
         block.row("preemption", preemption_words.line(output.preemption))
     behind = [f"{entry.code}  {entry.object or ''}{f'  {entry.why}' if entry.why else ''}" for entry in output.behind]
     block.row("behind it", *behind)
-    remedy_rows(block, output.remedies, output.not_helping)
+    # Of a held pod they are for what stands behind; of a held gang they may be what lets it go.
+    before = "once it isn't held, " if output.verdict == "held before scheduling" and output.group is None else ""
+    remedy_rows(block, output.remedies, output.not_helping, before)
     block.row("look at", *output.look_at)
     _scheduler_row(block, output)
     block.row("before it", *(change_rows.line(entry, output.basis.as_of or "") for entry in output.before))
