@@ -192,5 +192,6 @@ def _listed(found: Finding, name: str) -> tuple[str, ...]:
 
 
 def _message(found: Finding) -> str:
+    """What the component said, long enough for a field's path with the reason behind it, as API validation writes them."""
     message = found.text("message")
-    return f": {quoted(message, 140)}" if message else ""
+    return f": {quoted(message, 220)}" if message else ""
