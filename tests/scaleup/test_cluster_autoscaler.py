@@ -230,6 +230,12 @@ def test_a_young_node_that_still_publishes_takes_the_pod() -> None:
     assert codes(there) == []
 
 
+def test_all_drivers_that_still_publish_are_named() -> None:
+    both = (*BUSY, pool([{"name": "nic-0"}], driver="dra.net"))
+    waits = scene(cluster_autoscaler(), status(in_status(ready=1, target=2)), ready("n2", created=MINUTES_AGO), busy=both)
+    assert [entry.finding.text("driver") for entry in waits] == ["dra.net and gpu.example.com"]
+
+
 def test_a_node_that_never_published_is_no_longer_counted_on() -> None:
     old = ready("n2", created=HOURS_AGO)
     assert codes(scene(cluster_autoscaler(), status(in_status(ready=1, target=2, unready=1)), old)) == []

@@ -81,14 +81,15 @@ def _starting(node: Node, age: str, settings: Settings) -> Young | None:
 
 
 def _publishing(view: ClusterView, node: Node, age: str, templates: Sequence[NodeTemplate]) -> Young | None:
-    """A driver with fewer whole pools than on the template, or an extended resource that the template has and the node doesn't yet."""
+    """Drivers with fewer whole pools than on the template, or an extended resource that the template has and the node doesn't yet."""
     if not templates:
         return None
     own = whole_pools(view, slices_of_node(view, node.name))
-    for driver, wanted in sorted(whole_pools(view, templates[0].slices).items()):
-        if own.get(driver, 0) < wanted:
-            found = finding("NODE_STILL_PUBLISHING", node.ref, "", node=node.name, driver=driver, age=age)
-            return Young(node, found, f"time, or a repair of driver {driver} on {node.name}")
+    lacking = [driver for driver, wanted in sorted(whole_pools(view, templates[0].slices).items()) if own.get(driver, 0) < wanted]
+    if lacking:
+        drivers = " and ".join(lacking)
+        found = finding("NODE_STILL_PUBLISHING", node.ref, "", node=node.name, driver=drivers, age=age)
+        return Young(node, found, f"time, or a repair of {drivers} on {node.name}")
     for name, amount in templates[0].node.allocatable.items():
         has = node.allocatable.get(name)
         if "/" in name and amount.value and (has is None or not has.value):
