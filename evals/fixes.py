@@ -26,7 +26,7 @@ from fault_injection.library.started import started
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
-from .cases import Asked, Case, find
+from .cases import Asked, Case, find, names
 from .keys import key
 from .records import Record
 from .scoring import Fix, harms
@@ -83,7 +83,8 @@ def _one(session: Session, case: Case, fix: Sequence[Step]) -> tuple[Fix, str]:
         here = renamed(fix, recorded.roles, roles)
         try:
             for step in here:
-                _carry(injection, step)
+                if not groups(case, step):
+                    _carry(injection, step)
         except (BadStep, ApiError) as error:
             return Fix.UNUSABLE, str(error)[:300]
         except LabError as error:
@@ -107,11 +108,18 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
         return Fix.HARMS, "; ".join(harmed)[:300]
     if bound is None:
         if case.golden.scaleup:
-            return Fix.NOT_RUN, "it may help by an autoscaler, and none runs in the lab"
+            return Fix.AUTOSCALER, "it may help by an autoscaler, and none runs in the lab"
         return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
     intent = case.golden.intent
     missing = lost(intent, after, bound, roles) if intent is not None and bound["kind"] == "Pod" else []
     return (Fix.GIVES_UP, "; ".join(missing)[:300]) if missing else (Fix.WORKS, "")
+
+
+def groups(case: Case, step: Step) -> bool:
+    """Whether a step is about a group of nodes that no API knows (of the cloud's, as Cluster Autoscaler grows it) and that may be blamed:
+    no lab has one."""
+    ref = step.about
+    return ref is not None and bool(case.golden.scaleup) and ref.kind.lower().startswith("nodegroup") and names(ref, case.blamable)
 
 
 def subject(case: Case, roles: Roles) -> Named:

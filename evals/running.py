@@ -120,7 +120,7 @@ def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
     lacking = agent.missing() or (arm.missing() if arm is not None else None)
     if lacking is not None:
         return _record(attempt, Told(outcome="not run", why=lacking), 0.0, 0, None)
-    told, writes = Told(), 0
+    told, writes = Told(by=case.answered_by), 0
     # What an agent left running may still write into its home: that is no reason to lose the attempt.
     with tempfile.TemporaryDirectory(prefix="k8s-topo-mcp-eval-", ignore_cleanup_errors=True) as home, contextlib.ExitStack() as stack:
         kubeconfig, own = Path(home) / "kubeconfig", Path(home) / "home"
