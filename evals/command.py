@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time  # noqa: TID251 - how long a run takes, and a manual answer
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fault_injection import replay
@@ -170,14 +170,20 @@ def compare(options: argparse.Namespace) -> int:
         if name not in first or name not in second:
             sys.stdout.write(f"{name}: only in {options.first if name in first else options.second}\n")
             continue
-        before, after = first[name].by_case(), second[name].by_case()
-        both = paired(before, after)
-        shared = before.keys() & after.keys()
-        lost = sorted(case for case in shared if before[case] and not after[case])
-        names = f" ({', '.join(lost[:10])})" if lost else ""
-        counts = f"{both.both + both.only_first} right before, {both.both + both.only_second} after, of {len(shared)}"
-        sys.stdout.write(f"{name}: {counts}; {both.only_second} gained, {both.only_first} lost{names}, by chance {both.chance:.3g}\n")
+        _say_compared(name, first[name].by_case(), second[name].by_case())
+        asked = first[name].by_question(), second[name].by_question()
+        if asked[0].keys() & asked[1].keys():
+            _say_compared(f"{name}, before anything is broken", *asked)
     return 0
+
+
+def _say_compared(name: str, before: Mapping[str, bool], after: Mapping[str, bool]) -> None:
+    both = paired(before, after)
+    shared = before.keys() & after.keys()
+    lost = sorted(case for case in shared if before[case] and not after[case])
+    names = f" ({', '.join(lost[:10])})" if lost else ""
+    counts = f"{both.both + both.only_first} right before, {both.both + both.only_second} after, of {len(shared)}"
+    sys.stdout.write(f"{name}: {counts}; {both.only_second} gained, {both.only_first} lost{names}, by chance {both.chance:.3g}\n")
 
 
 def measure_all(options: argparse.Namespace) -> int:

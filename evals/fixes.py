@@ -38,6 +38,8 @@ HELPS = 30.0
 STAYS = 2.0
 """Seconds that pods get, after the fix has worked, to be lost by it."""
 
+NO_AUTOSCALER = "it may help by an autoscaler, and none runs in the lab"
+
 
 class BadStep(Exception):
     """A step can't be carried out. Says which and why."""
@@ -67,6 +69,9 @@ def carry_out(work: Sequence[tuple[Case, tuple[Step, ...]]], tell: Callable[[Cas
     """Every fix in a lab, one after the other; a lab per plane. `tell` hears of each as it ends. Raises LabError where there is no lab."""
     planes: dict[Plane, list[tuple[Case, tuple[Step, ...]]]] = {}
     for case, fix in work:
+        if all(groups(case, step) for step in fix):
+            tell(case, fix, Fix.AUTOSCALER, NO_AUTOSCALER)
+            continue
         planes.setdefault(case.fault.plane, []).append((case, fix))
     for plane, share in planes.items():
         with Session(plane) as session:
@@ -108,7 +113,7 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
         return Fix.HARMS, "; ".join(harmed)[:300]
     if bound is None:
         if case.golden.scaleup:
-            return Fix.AUTOSCALER, "it may help by an autoscaler, and none runs in the lab"
+            return Fix.AUTOSCALER, NO_AUTOSCALER
         return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
     intent = case.golden.intent
     missing = lost(intent, after, bound, roles) if intent is not None and bound["kind"] == "Pod" else []

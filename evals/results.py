@@ -229,6 +229,10 @@ class Figures:
         """Right in the first attempt."""
         return {entry.record.case: self.good(entry.last) for entry in self.known}
 
+    def by_question(self) -> dict[str, bool]:
+        """The same of the questions before anything is broken."""
+        return {entry.record.case: entry.cause for entry in self.questions}
+
 
 def arms(found: Sequence[Result]) -> dict[str, Figures]:
     """Figures by arm, agent and model: "shell+ours, anthropic:x". All are about the same thing: right, if every fix was tried."""

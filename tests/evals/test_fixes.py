@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from evals import command, report, results
+from evals import command, fixes, report, results
 from evals.answers import Answer, Ref, Step
 from evals.cases import Case, cases
-from evals.fixes import BadStep, carry_out, groups, hash_of, losses, merged, patched, renamed, wanted
+from evals.fixes import NO_AUTOSCALER, BadStep, carry_out, groups, hash_of, losses, merged, patched, renamed, wanted
 from evals.keys import key
 from evals.mechanisms import Mechanism
 from evals.records import Folder, Record, Timed, Tried, add_fix
@@ -183,6 +184,21 @@ def test_a_step_about_a_group_of_the_clouds_is_nobodys_to_judge() -> None:
     assert not groups(held, bigger)
     assert not groups(grows, Step(patch={}, object=Ref(kind="NodeGroup", name="other")))
     assert not groups(grows, Step(delete=True, object=Ref(kind="Pod", name=name)))
+    told: list[tuple[Fix, str]] = []
+    carry_out([(grows, (bigger,)), (grows, (made, bigger))], lambda case, fix, outcome, why: told.append((outcome, why)))
+    assert told == [(Fix.AUTOSCALER, NO_AUTOSCALER)] * 2
+
+
+def test_where_an_autoscaler_may_help_a_pod_that_stays_unbound_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where none has a part in it, it says that the fix doesn't help."""
+    monkeypatch.setattr(fixes, "HELPS", 0.0)
+    monkeypatch.setattr(fixes, "STAYS", 0.0)
+    monkeypatch.setattr(fixes, "started", lambda *_: None)
+    monkeypatch.setattr(fixes, "objects", lambda _: [])
+    injection: Any = SimpleNamespace(place=SimpleNamespace(client=None))
+    for name, outcome in (("group-at-its-largest", Fix.AUTOSCALER), ("all-links-but-one-short", Fix.FAILS)):
+        (case,) = cases([name])
+        assert fixes._outcome(case, injection, (), [], case.recording.roles)[0] is outcome
 
 
 def record(case: Case, answer: Answer) -> Record:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +16,10 @@ from evals import report, results
 from evals.agents.baselines import our_prediction
 from evals.answers import Answer
 from evals.cases import Asked, NoSuchCase, cases
+from evals.command import main
 from evals.predictions import KINDS, Copies, Fits, Nodes, Prediction, blind, everything, predictions
 from evals.proposals import NoQuestion, nodes_to_add, pod_of_copies, pod_that_may_fit
-from evals.records import Record, Timed
+from evals.records import Folder, Record, Timed
 from evals.scoring import Fix, score
 from evals.statistics import Share
 
@@ -84,7 +86,7 @@ def test_nothing_that_could_be_guessed_blindly_is_mostly_right() -> None:
     assert blind([]) == 0
 
 
-def test_predictions_have_figures_of_their_own() -> None:
+def test_predictions_have_figures_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They are in no share, comparison or repeat of faults."""
     (control,) = cases(["waits-for-its-owner-on-purpose"])
     fits = [entry for entry in ALL if entry.kind == "fits"]
@@ -102,6 +104,7 @@ def test_predictions_have_figures_of_their_own() -> None:
     (own,) = results.arms(found).values()
     assert own.by_case() == {control.name: True}
     assert own.repeats() == {control.name: [True]}
+    assert own.by_question() == {entry.name: bool(score(entry, Answer(yes=starts)).right) for entry in fits}
     assert own.confident_and_wrong == 0
     assert own.by(lambda _: "all") == {"all": Share(1, 1)}
     right = blind(fits)
@@ -110,6 +113,13 @@ def test_predictions_have_figures_of_their_own() -> None:
     text = report.markdown(found, {}, [])
     assert f"| would it start | {right}/{len(fits)} | {right}/{len(fits)} |" in text
     assert "| prediction |" not in text
+    for record in records:
+        Folder(tmp_path).add(record)
+    assert main(["compare", str(tmp_path), str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "ours, x:m: 1 right before, 1 after, of 1; 0 gained, 0 lost, by chance 1",
+        f"ours, x:m, before anything is broken: {right} right before, {right} after, of {len(fits)}; 0 gained, 0 lost, by chance 1",
+    ]
 
 
 def first(kind: str) -> Prediction:
