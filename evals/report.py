@@ -130,6 +130,8 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
     for title, group in GROUPS:
         tables = {name: own.by(group) for name, own in figures.items()}
         columns = sorted({column for table in tables.values() for column in table}, key=_natural)
+        if not columns:
+            continue
         lines += [
             *_table((title, *tables), [(column, *(_short(table.get(column)) for table in tables.values())) for column in columns]),
             "",
