@@ -23,7 +23,8 @@ from .tasks import PROMPT, STOPPING, NotReached, Task, Told
 METRIC = (
     "Right at 120 seconds: the share of cases whose last answer by then blames the right object by the right mechanism, blames nobody"
     " innocent, and proposes a fix that was carried out in a fresh copy of the cluster and worked; of controls: that nothing has to be"
-    " changed. Pending faults and DRA faults apart. Beside it, per case that is right: seconds, tokens and characters read."
+    " changed. Attempts whose fix only an autoscaler could judge are left out. Pending faults and DRA faults apart. Beside it, per case"
+    " that is right: seconds, tokens and characters read."
 )
 """The primary metric, part of every run's description from before its first attempt."""
 

@@ -94,11 +94,13 @@ def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
     elif harmful:
         outcome = Fix.HARMS
     shown = shown_guilty(case, answer.fix) if outcome is Fix.WORKS else frozenset[ObjectKey]()
-    blamed = find(answer.object, case.blamable | shown) if answer.object is not None else None
+    blamed = {of for of in case.blamable | shown if answer.object is not None and names(answer.object, (of,))}
     # Of an object that is to blame only the mechanisms that say what is wrong with it; without one, any that says a cause here.
-    said_of = case.mechanisms if blamed is None else case.mechanisms_of(blamed) | (case.causes[0][1] if blamed in shown else frozenset())
+    said_of = {mechanism for of in blamed for mechanism in case.mechanisms_of(of)} if blamed else case.mechanisms
+    if blamed & shown:
+        said_of |= case.causes[0][1]
     return Score(
-        object=blamed is not None,
+        object=bool(blamed),
         mechanism=answer.mechanism is not None and answer.mechanism in said_of,
         innocent_blamed=tuple(str(ref) for ref in answer.blamed if _innocent(case, ref) and not names(ref, shown)),
         values=sum(any(spelling in said for spelling in spellings) for spellings in case.values),

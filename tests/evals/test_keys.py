@@ -53,7 +53,7 @@ def there(found: Case, of: ObjectKey) -> bool:
 def test_what_the_scene_does_not_have_is_seen() -> None:
     found = case("group-at-its-largest")
     assert not there(found, key("NodeGroup", "none-such"))
-    assert not there(found, key("NodePool", found.recording.roles["group"]))
+    assert not there(found, key("NodePool", str(found.recording.roles["group"])))
 
 
 def test_alike_are_slices_of_one_driver_and_size_and_nodes_that_offer_as_much() -> None:
@@ -124,7 +124,10 @@ def test_a_mechanism_goes_with_its_objects() -> None:
     found = case("group-at-its-largest")
     holder = found.recording.roles["holder"]
     assert isinstance(holder, Named)
-    pod, group = Ref(kind="Pod", name=holder.name, namespace=holder.namespace), Ref(kind="NodeGroup", name=found.recording.roles["group"])
+    pod, group = (
+        Ref(kind="Pod", name=holder.name, namespace=holder.namespace),
+        Ref(kind="NodeGroup", name=str(found.recording.roles["group"])),
+    )
     for of, mechanism, right in (
         (pod, Mechanism.HELD, True),
         (group, Mechanism.LIMIT, True),

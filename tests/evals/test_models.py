@@ -11,6 +11,7 @@ from evals import report, results
 from evals.answers import Answer
 from evals.cases import Case, cases
 from evals.command import main
+from evals.mechanisms import Mechanism
 from evals.models import TABLE, BadModels, Facts, cost_of, load, priced, size_of, words
 from evals.records import Folder, Record, Timed, read
 
@@ -21,7 +22,7 @@ CONTROLS = ("waits-for-its-owner-on-purpose", "runs-beside-old-noise")
 
 def attempt(of: str, arm: str, model: str, right: bool, repeat: int = 0, **more: Any) -> Record:
     (case,) = cases([of])
-    answers = (Timed(at=10.0 if right else 1.0, answer=Answer(nothing_wrong=True) if right else Answer(mechanism="kept-out")),)
+    answers = (Timed(at=10.0 if right else 1.0, answer=Answer(nothing_wrong=True) if right else Answer(mechanism=Mechanism.KEPT_OUT)),)
     given = {"seed": case.seed, "agent": "anthropic", "outcome": "answered", "seconds": 10.0, "repeat": repeat, "answers": answers, **more}
     return Record(case=case.name, arm=arm, model=model, **given)
 
