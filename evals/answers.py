@@ -167,12 +167,13 @@ def form() -> str:
     )
 
 
-def found_in(text: str) -> list[Answer]:
-    """The answers in a text, first to last; what isn't of the form is passed over."""
-    return [answer for answer, _ in placed(text)]
+def found_in(text: str, by: str = "mechanism") -> list[Answer]:
+    """The answers in a text, first to last; what isn't of the form is passed over. `by`: the field that answers what was asked, so that
+    what an agent quotes (a port's number) isn't one."""
+    return [answer for answer, _ in placed(text, by)]
 
 
-def placed(text: str) -> Iterator[tuple[Answer, int]]:
+def placed(text: str, by: str = "mechanism") -> Iterator[tuple[Answer, int]]:
     """The same, each with where it ends in the text."""
     start = max(0, len(text) - MOST_TEXT)
     decoder, place = json.JSONDecoder(), text.find("{", start)
@@ -182,18 +183,19 @@ def placed(text: str) -> Iterator[tuple[Answer, int]]:
         except (ValueError, RecursionError):
             place = text.find("{", place + 1)
             continue
-        answer = read(value)
+        answer = read(value, by)
         if answer is not None:
             yield answer, end
             place = text.find("{", end)
         else:
             # Within something else there may be an answer; the parts of a broken one are none.
-            place = text.find("{", end if _looks_like_one(value) else place + 1)
+            place = text.find("{", end if _looks_like_one(value, by) else place + 1)
 
 
-def read(value: Any) -> Answer | None:
-    """An answer from JSON; None for what isn't one. An object that says neither a cause nor that nothing is wrong is none."""
-    if not _looks_like_one(value):
+def read(value: Any, by: str = "mechanism") -> Answer | None:
+    """An answer from JSON; None for what isn't one. Of a fault an object that says neither a cause nor that nothing is wrong is none, of a
+    question that is answered by another field one without it."""
+    if not _looks_like_one(value, by):
         return None
     try:
         answer = Answer.model_validate(value)
@@ -201,9 +203,9 @@ def read(value: Any) -> Answer | None:
             return None
     except (ValueError, RecursionError):  # also what can't be written: half a surrogate pair, a patch too deep
         return None
-    predicts = any(said is not None for said in (answer.number, answer.yes, answer.choices))
-    return answer if answer.nothing_wrong or answer.mechanism or predicts else None
+    answers = getattr(answer, by) is not None or (by == "mechanism" and answer.nothing_wrong)
+    return answer if answers else None
 
 
-def _looks_like_one(value: Any) -> bool:
-    return isinstance(value, dict) and bool({"mechanism", "nothing_wrong", "number", "yes", "choices"} & value.keys())
+def _looks_like_one(value: Any, by: str) -> bool:
+    return isinstance(value, dict) and bool({"mechanism", "nothing_wrong", by} & value.keys())

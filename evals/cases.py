@@ -127,29 +127,60 @@ class Case:
 
     @cached_property
     def mechanisms(self) -> frozenset[Mechanism]:
-        """What the first blocker may be called."""
-        if not self.golden.blockers:
-            return frozenset()
-        return of_code(self.golden.blockers[0].code) | frozenset(keys.of_fault(self.entry.name).mechanisms)
+        """What the cause may be called, of one object or another."""
+        return frozenset[Mechanism]().union(*(mechanisms for _, mechanisms in self.causes))
+
+    @cached_property
+    def causes(self) -> tuple[tuple[frozenset[ObjectKey], frozenset[Mechanism]], ...]:
+        """Objects, and what the cause may be called where one of them is blamed: what golden.yaml names by the first blocker's code, and
+        the entries of the key."""
+        golden = of_code(self.golden.blockers[0].code) if self.golden.blockers else frozenset[Mechanism]()
+        found = [(self._golden, golden)]
+        for entry in keys.of_fault(self.entry.name):
+            ended = set(keys.objects(entry.delete, self.recording))
+            objects = frozenset(self._with_kin(set(keys.objects(entry.named, self.recording)), ended))
+            found.append((objects if entry.named else self._golden, frozenset(entry.mechanisms) or golden))
+        return tuple(found)
+
+    def mechanisms_of(self, blamed: ObjectKey) -> frozenset[Mechanism]:
+        """What the cause may be called where this is blamed."""
+        return frozenset[Mechanism]().union(*(mechanisms for objects, mechanisms in self.causes if blamed in objects))
+
+    def _keyed(self, *fields: str) -> set[ObjectKey]:
+        entries = [entry for key in keys.of_fault(self.entry.name) for field in fields for entry in getattr(key, field)]
+        return set(keys.objects(entries, self.recording))
 
     @cached_property
     def guilty(self) -> frozenset[ObjectKey]:
-        """Objects that are to change: the blockers', what the golden fixes change, delete or make, and what stands for these: a claim for
-        its template, what a pod is owned by for the pod, the claims that it holds.
+        """Objects that are to change: the blockers', what the golden fixes change, delete or make, what the key lets change, and what
+        stands for these: a claim for its template, what a pod is owned by for the pod, the claims that it holds.
         """
-        ended = {
+        return self._golden | frozenset(self._with_kin(self._keyed("change", "delete"), self._keyed("delete")))
+
+    @cached_property
+    def _golden(self) -> frozenset[ObjectKey]:
+        return frozenset(self._with_kin(set(self._named_by_golden()), self._ended))
+
+    @cached_property
+    def deletable(self) -> frozenset[ObjectKey]:
+        """Objects that may be deleted: what golden fixes delete, with what stands for it, and what the key lets be deleted. That something
+        may change is no leave to delete it."""
+        ended = self._ended | self._keyed("delete")
+        return frozenset(self._with_kin(ended, ended))
+
+    @property
+    def _ended(self) -> set[ObjectKey]:
+        return {
             key_of(of)
             for trial in self.golden.fixes
             for change in trial.change
             if change.delete and isinstance(of := self.recording.roles.get(change.of or ""), Named)
         }
-        return frozenset(self._with_kin(set(self._named_by_golden()), ended))
 
     @cached_property
     def blamable(self) -> frozenset[ObjectKey]:
         """The guilty, and what else an answer may blame without having a right to change it."""
-        blamed = keys.objects(keys.of_fault(self.entry.name).blame, self.recording)
-        return self.guilty | frozenset(self._with_kin(set(blamed), set()))
+        return self.guilty | frozenset(self._with_kin(self._keyed("blame"), set()))
 
     @cached_property
     def neutral(self) -> frozenset[ObjectKey]:
@@ -201,7 +232,12 @@ class Case:
 
     def key(self) -> Object:
         """What its fingerprint is made of beside the recording."""
-        return {**self.golden.model_dump(mode="json"), "more": keys.of_fault(self.entry.name).model_dump(mode="json")}
+        return {**self.golden.model_dump(mode="json"), "more": [entry.model_dump(mode="json") for entry in keys.of_fault(self.entry.name)]}
+
+    @property
+    def answered_by(self) -> str:
+        """The field of an answer without which it answers nothing; of a fault "nothing_wrong" does as well."""
+        return "mechanism"
 
     @property
     def values(self) -> tuple[tuple[str, ...], ...]:
@@ -227,7 +263,6 @@ class Case:
                     yield key(made["kind"], made["metadata"]["name"], made["metadata"].get("namespace") or "")
                 elif isinstance(of := roles.get(change.of or ""), Named):
                     yield key_of(of)
-        yield from keys.objects(keys.of_fault(self.entry.name).change, self.recording)
 
     def _with_kin(self, found: set[ObjectKey], ended: set[ObjectKey]) -> set[ObjectKey]:
         """Both ways between a pod's generated claims and their template; from a pod to its owners, from one that is ended to its claims."""
@@ -310,6 +345,8 @@ class Asked(Protocol):
     def nodes(self) -> int: ...
     @property
     def size(self) -> str: ...
+    @property
+    def answered_by(self) -> str: ...
     def key(self) -> Object: ...
 
 

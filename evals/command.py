@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time  # noqa: TID251 - how long a run takes, and a manual answer
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fault_injection import replay
@@ -119,7 +119,8 @@ def try_fixes(options: argparse.Namespace) -> int:
     """Carry out the fixes of a run's answers in a lab, those that weren't yet."""
     folder: Path = options.folder
     by_name = {case.name: case for case in everything()}
-    known_fixes = {(tried.case, tried.fix) for tried in fixes(folder)}
+    table = load(options.models)
+    known_fixes = {(tried.case, tried.fix) for tried in fixes(folder) if tried.outcome is not Fix.NOT_RUN}
     work = [(case, fix) for case, fix in wanted(_records(folder), by_name) if (case.name, hash_of(fix)) not in known_fixes]
     sys.stderr.write(f"{len(work)} fixes to carry out\n")
     done = 0
@@ -131,20 +132,21 @@ def try_fixes(options: argparse.Namespace) -> int:
         sys.stderr.write(f"[{done}/{len(work)}] {case.name}: {outcome.value}{f' ({why})' if why else ''}\n")
 
     carry_out(work, tell)
-    return _write(folder)
+    return _write(folder, table)
 
 
 def write_report(options: argparse.Namespace) -> int:
     return _write(options.folder, load(options.models))
 
 
-def _write(folder: Path, models: Models | None = None) -> int:
-    table = load() if models is None else models
-    records = priced(_records(folder), table)
+def _write(folder: Path, table: Models) -> int:
+    as_told = _records(folder)
+    records = priced(as_told, table)
     said = described(folder)
     found = results.results(records, {case.name: case for case in everything()}, fixes(folder))
     not_run = [record for record in records if record.outcome == "not run"]
-    prices = words([entry.record for entry in found], table)
+    scored = {entry.record.id for entry in found}
+    prices = words([record for record in as_told if record.id in scored], table)
     text = report.markdown(found, said, not_run, prices)
     (folder / "report.md").write_text(text, encoding="utf-8")
     (folder / "report.html").write_text(report.page(found, said, not_run, folder, prices), encoding="utf-8")
@@ -168,14 +170,20 @@ def compare(options: argparse.Namespace) -> int:
         if name not in first or name not in second:
             sys.stdout.write(f"{name}: only in {options.first if name in first else options.second}\n")
             continue
-        before, after = first[name].by_case(), second[name].by_case()
-        both = paired(before, after)
-        shared = before.keys() & after.keys()
-        lost = sorted(case for case in shared if before[case] and not after[case])
-        names = f" ({', '.join(lost[:10])})" if lost else ""
-        counts = f"{both.both + both.only_first} right before, {both.both + both.only_second} after, of {len(shared)}"
-        sys.stdout.write(f"{name}: {counts}; {both.only_second} gained, {both.only_first} lost{names}, by chance {both.chance:.3g}\n")
+        _say_compared(name, first[name].by_case(), second[name].by_case())
+        asked = first[name].by_question(), second[name].by_question()
+        if asked[0].keys() & asked[1].keys():
+            _say_compared(f"{name}, before anything is broken", *asked)
     return 0
+
+
+def _say_compared(name: str, before: Mapping[str, bool], after: Mapping[str, bool]) -> None:
+    both = paired(before, after)
+    shared = before.keys() & after.keys()
+    lost = sorted(case for case in shared if before[case] and not after[case])
+    names = f" ({', '.join(lost[:10])})" if lost else ""
+    counts = f"{both.both + both.only_first} right before, {both.both + both.only_second} after, of {len(shared)}"
+    sys.stdout.write(f"{name}: {counts}; {both.only_second} gained, {both.only_first} lost{names}, by chance {both.chance:.3g}\n")
 
 
 def measure_all(options: argparse.Namespace) -> int:
@@ -195,9 +203,10 @@ def measure_all(options: argparse.Namespace) -> int:
 
 def merge_all(options: argparse.Namespace) -> int:
     """Put shards together."""
+    table = load(options.models)
     number = merge(options.shards, options.out)
     sys.stderr.write(f"{number} attempts\n")
-    return _write(options.out)
+    return _write(options.out, table)
 
 
 # --- by hand --------------------------------------------------------------------------------------------------------------------------
@@ -238,11 +247,11 @@ def answer(options: argparse.Namespace) -> int:
     state = json.loads(place.read_text())
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8", errors="replace")
     now = time.time()
-    said = found_in(text)
+    (case,) = everything([state["case"]])
+    said = found_in(text, case.answered_by)
     if not said:
         raise BadRecords(f"{options.file}: no answer in it; it ends with one JSON object of the form that was printed with the question")
     spent = now - state["began"]
-    (case,) = everything([state["case"]])
     folder = Folder(options.out)
     repeat = sum(record.case == case.name and record.agent == "manual" and record.model == state["who"] for record in read(options.out))
     late = spent > state["seconds"]
@@ -313,6 +322,9 @@ def _parser() -> argparse.ArgumentParser:
         made.add_argument("--case", action="append", default=[], metavar="FAULT[@RELEASE]", help="may be repeated; by default all")
         made.add_argument("--split", choices=("all", "tuning", "held-out"), default="all", help="by the parity of a case's seed")
 
+    def priced_by(made: argparse.ArgumentParser) -> None:
+        made.add_argument("--models", type=Path, default=TABLE, metavar="FILE", help="sizes and prices of models")
+
     listing = command("list", show, "the cases, arms and agents")
     choose(listing)
     listing.add_argument("--fingerprint", action="store_true", help="the hash of the cases alone, to publish before a run")
@@ -330,7 +342,7 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument(
         "--size", type=_size, action="append", default=[], metavar="MODEL=small|large", help="of a model, for the report; may be repeated"
     )
-    running.add_argument("--models", type=Path, default=TABLE, metavar="FILE", help="sizes and prices of models")
+    priced_by(running)
     running.add_argument("--out", type=Path, default=DEFAULT, metavar="FOLDER")
 
     for name, does, text in (
@@ -339,8 +351,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         made = command(name, does, text)
         made.add_argument("folder", type=Path, nargs="?", default=DEFAULT)
-        if name == "report":
-            made.add_argument("--models", type=Path, default=TABLE, metavar="FILE", help="sizes and prices of models")
+        priced_by(made)
 
     comparing = command("compare", compare, "two runs, arm by arm, on the cases of both")
     comparing.add_argument("first", type=Path)
@@ -356,6 +367,7 @@ def _parser() -> argparse.ArgumentParser:
     merging = command("merge", merge_all, "put the shards of a run together")
     merging.add_argument("shards", type=Path, nargs="+")
     merging.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    priced_by(merging)
 
     starting = command("start", start, "serve a case, print the question, and start the clock")
     starting.add_argument("case", metavar="FAULT[@RELEASE]")

@@ -26,7 +26,7 @@ from fault_injection.library.started import started
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
-from .cases import Asked, Case, find
+from .cases import Asked, Case, find, names
 from .keys import key
 from .records import Record
 from .scoring import Fix, harms
@@ -37,6 +37,8 @@ HELPS = 30.0
 """Seconds in which a fix must let the pod run: a refused pod waits up to 10 s for its next attempt."""
 STAYS = 2.0
 """Seconds that pods get, after the fix has worked, to be lost by it."""
+
+NO_AUTOSCALER = "it may help by an autoscaler, and none runs in the lab"
 
 
 class BadStep(Exception):
@@ -67,6 +69,9 @@ def carry_out(work: Sequence[tuple[Case, tuple[Step, ...]]], tell: Callable[[Cas
     """Every fix in a lab, one after the other; a lab per plane. `tell` hears of each as it ends. Raises LabError where there is no lab."""
     planes: dict[Plane, list[tuple[Case, tuple[Step, ...]]]] = {}
     for case, fix in work:
+        if all(groups(case, step) for step in fix):
+            tell(case, fix, Fix.AUTOSCALER, NO_AUTOSCALER)
+            continue
         planes.setdefault(case.fault.plane, []).append((case, fix))
     for plane, share in planes.items():
         with Session(plane) as session:
@@ -83,7 +88,8 @@ def _one(session: Session, case: Case, fix: Sequence[Step]) -> tuple[Fix, str]:
         here = renamed(fix, recorded.roles, roles)
         try:
             for step in here:
-                _carry(injection, step)
+                if not groups(case, step):
+                    _carry(injection, step)
         except (BadStep, ApiError) as error:
             return Fix.UNUSABLE, str(error)[:300]
         except LabError as error:
@@ -107,11 +113,18 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
         return Fix.HARMS, "; ".join(harmed)[:300]
     if bound is None:
         if case.golden.scaleup:
-            return Fix.NOT_RUN, "it may help by an autoscaler, and none runs in the lab"
+            return Fix.AUTOSCALER, NO_AUTOSCALER
         return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
     intent = case.golden.intent
     missing = lost(intent, after, bound, roles) if intent is not None and bound["kind"] == "Pod" else []
     return (Fix.GIVES_UP, "; ".join(missing)[:300]) if missing else (Fix.WORKS, "")
+
+
+def groups(case: Case, step: Step) -> bool:
+    """Whether a step is about a group of nodes that no API knows (of the cloud's, as Cluster Autoscaler grows it) and that may be blamed:
+    no lab has one."""
+    ref = step.about
+    return ref is not None and bool(case.golden.scaleup) and ref.kind.lower().startswith("nodegroup") and names(ref, case.blamable)
 
 
 def subject(case: Case, roles: Roles) -> Named:

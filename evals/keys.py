@@ -1,7 +1,8 @@
 """More of a fault's key than golden.yaml has, from keys.yaml: objects that may be blamed, or changed as well, and mechanisms that say the
 cause too. Each from golden.yaml's own `cause`.
 
-An entry names objects by the roles of the scene:
+A fault has one entry or several, each of objects and the mechanisms that say the cause of them: without mechanisms golden.yaml's own go
+with the objects, without objects the mechanisms go with golden.yaml's own. Objects are named by the roles of the scene:
 
     DeviceClass {newer.name}     one by kind and name
     like slice                   those that are as it is: slices of its driver with as many devices, nodes that offer as much
@@ -30,29 +31,36 @@ ObjectKey = tuple[str, str, str]
 
 
 class Key(Part):
-    """`blame`: may be blamed. `change`: may be blamed, and changed without harm. `mechanisms`: say the cause too."""
+    """`blame`: may be blamed. `change`: may be blamed, and changed (applied, patched) without harm; `delete`: and deleted. `mechanisms`:
+    say the cause of these objects."""
 
     blame: tuple[str, ...] = ()
     change: tuple[str, ...] = ()
+    delete: tuple[str, ...] = ()
     mechanisms: tuple[Mechanism, ...] = ()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All that may be blamed."""
+        return (*self.blame, *self.change, *self.delete)
 
 
 class _Keys(Part):
-    faults: dict[str, Key]
+    faults: dict[str, tuple[Key, ...]]
 
 
-def _keys() -> dict[str, Key]:
+def _keys() -> dict[str, tuple[Key, ...]]:
     content = yaml.safe_load((Path(__file__).parent / "keys.yaml").read_text(encoding="utf-8"))
-    return _Keys.model_validate_json(json.dumps({"faults": content})).faults
+    lists = {name: entry if isinstance(entry, list) else [entry] for name, entry in content.items()}
+    return _Keys.model_validate_json(json.dumps({"faults": lists})).faults
 
 
 KEYS = _keys()
-NO_KEY = Key()
 
 
-def of_fault(name: str) -> Key:
-    """A fault's, empty where golden.yaml is enough."""
-    return KEYS.get(name, NO_KEY)
+def of_fault(name: str) -> tuple[Key, ...]:
+    """A fault's, none where golden.yaml is enough."""
+    return KEYS.get(name, ())
 
 
 def objects(entries: Sequence[str], recording: Recording) -> frozenset[ObjectKey]:

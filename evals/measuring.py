@@ -30,6 +30,9 @@ DECIDED = 15.0
 """Seconds in which the scheduler says its word about a new pod, or about one that waits when a node came: longer than the longest wait
 between two attempts."""
 
+FORBIDDEN = 403
+"""How the API server refuses what a quota doesn't allow."""
+
 Found = TypeVar("Found")
 
 
@@ -106,7 +109,9 @@ def _started(injection: Injection, manifest: Sequence[Object], pods: int = PODS)
         one = {**pod, "metadata": {**pod["metadata"], "name": f"{pod['metadata']['name']}-{number}"}}
         try:
             client.create(one)
-        except ApiError:
+        except ApiError as error:
+            if error.status != FORBIDDEN:
+                raise
             continue  # a quota that allows no more pods is an answer
         started += _is_bound(client, one["metadata"]["name"], one["metadata"]["namespace"])
     return started

@@ -90,15 +90,17 @@ def priced(records: Iterable[Record], models: Models) -> list[Record]:
 
 
 def words(records: Iterable[Record], models: Models) -> list[str]:
-    """What a report says of prices: which it used, and of which models none is known. Baselines have no model."""
+    """What a report says of prices: which it used, and of which models none is known. `records`: as the agents told them, without prices
+    of the table. Baselines have no model."""
     said: list[str] = []
     for model in sorted({record.model for record in records if record.arm != "none" and record.model}):
         own = [record for record in records if record.model == model]
         price = models.get(model, NOTHING)
-        if all(record.cost is not None for record in own):
-            said.append(f"{model}: as the agent says.")
-        elif price.input is not None:
+        told = sum(record.cost is not None for record in own)
+        if told:
+            said.append(f"{model}: as the agent says{'' if told == len(own) else f' (of {told} of {len(own)} attempts)'}.")
+        if told < len(own) and price.input is not None:
             said.append(f"{model}: {price.input:g} per million tokens read and {price.output:g} per million written.")
-        else:
+        elif not told:
             said.append(f"{model}: no price known, so no cost; evals/models.yaml takes one.")
     return said

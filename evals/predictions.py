@@ -5,6 +5,7 @@ which of these nodes would let the waiting pod start. `evals/predictions/KIND-FA
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,6 +76,9 @@ KINDS: dict[str, type[Copies] | type[Fits] | type[Nodes]] = {"copies": Copies, "
 
 WORDS = {"copies": "how many would start", "fits": "would it start", "nodes": "which node to add"}
 """The same for readers."""
+
+ANSWERED_BY = {"copies": "number", "fits": "yes", "nodes": "choices"}
+"""The field of an answer that answers it."""
 
 
 @dataclass(frozen=True)
@@ -153,9 +157,26 @@ class Prediction:
                     f" with `choices`: the names of all that would do, each taken alone; [] if none would.\n\n{listed}"
                 )
 
+    @property
+    def answered_by(self) -> str:
+        """The field of an answer without which it answers nothing."""
+        return ANSWERED_BY[self.kind]
+
     def key(self) -> Object:
         """What its fingerprint is made of beside the recording."""
         return self.measured.model_dump(mode="json")
+
+
+def blind(found: Sequence[Prediction]) -> int:
+    """How many of these questions, all of one kind, the best single answer to all of them gets."""
+    truths = Counter(_truth(entry.measured) for entry in found)
+    return max(truths.values(), default=0)
+
+
+def _truth(measured: Measured) -> object:
+    if isinstance(measured, Copies):
+        return measured.started
+    return measured.starts if isinstance(measured, Fits) else frozenset(measured.would_do)
 
 
 def predictions() -> list[Prediction]:

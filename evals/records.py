@@ -172,7 +172,7 @@ def merge(sources: Iterable[Path], into: Path) -> int:
         for record in read(source):
             _take_transcript(source, into, record)
             folder.add(record)
-        known = {(tried.case, tried.fix) for tried in fixes(into)}
+        known = {(tried.case, tried.fix) for tried in fixes(into) if tried.outcome is not Fix.NOT_RUN}
         for tried in fixes(source):
             if (tried.case, tried.fix) not in known:
                 add_fix(into, tried)

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .cases import Case
 from .records import Record
-from .results import CURVE, DEVICES, MOMENTS, PLACEMENT, Figures, Result, about_devices, arms, by_size, name_of
+from .results import CURVE, DEVICES, MOMENTS, PLACEMENT, Figures, Result, about_devices, arms, by_size, guessed, name_of
 from .scoring import Fix, Score
 from .statistics import Share, every_time, paired
 
@@ -24,7 +23,7 @@ OUTCOMES = ("answered", "no answer", "out of time", "failed")
 
 GROUPS: tuple[tuple[str, Callable[[Result], str]], ...] = (
     ("What it is about", about_devices),
-    ("Family", lambda entry: entry.case.fault.family.value if isinstance(entry.case, Case) else "prediction"),
+    ("Family", lambda entry: entry.case.fault.family.value),
     ("Difficulty", lambda entry: entry.case.fault.difficulty),
     ("Size of the cluster", lambda entry: entry.case.size),
 )
@@ -101,7 +100,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
                 (
                     name,
                     *(
-                        _number(own.spent(what), len(own.diagnoses))
+                        _number(own.spent(what), len(own.known))
                         for what in ("seconds", "model_seconds", "tokens_in", "tokens_out", "cost", "tool_calls", "characters")
                     ),
                 )
@@ -131,10 +130,13 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
     for title, group in GROUPS:
         tables = {name: own.by(group) for name, own in figures.items()}
         columns = sorted({column for table in tables.values() for column in table}, key=_natural)
+        if not columns:
+            continue
         lines += [
             *_table((title, *tables), [(column, *(_short(table.get(column)) for table in tables.values())) for column in columns]),
             "",
         ]
+    lines += _predictions(figures)
     lines += _repeats(figures)
     lines += _comparisons(figures)
     missing = sorted({(name_of(record), record.why) for record in not_run})
@@ -153,13 +155,23 @@ def _sizes(found: Sequence[Result], what: str) -> list[str]:
             str(len({entry.record.model for entry in own.every})),
             str(own.right_at(120)),
             _seconds(own.time),
-            *(_number(own.spent(spent), len(own.diagnoses)) for spent in ("tokens_in", "tokens_out", "cost", "characters")),
+            *(_number(own.spent(spent), len(own.known)) for spent in ("tokens_in", "tokens_out", "cost", "characters")),
         )
         for size, arms_of in by_size(found).items()
         for arm, own in arms_of.items()
     ]
     head = ("model's size", "arm", "models", f"{what} at 120 s", "median time", "tokens read per case that is right")
     return [*_table((*head, "written", "cost", "characters read"), rows), ""] if rows else []
+
+
+def _predictions(figures: Mapping[str, Figures]) -> list[str]:
+    """Questions before anything is broken, by kind, beside what one and the same answer to all of a kind would get at best."""
+    tables = {name: own.predicted_by_kind() for name, own in figures.items()}
+    rows = [
+        (kind, *(_short(table.get(kind)) for table in tables.values()), _short(constant))
+        for kind, constant in guessed(figures.values()).items()
+    ]
+    return [*_table(("Before anything is broken", *tables, "the best answer without looking"), rows), ""] if rows else []
 
 
 def _repeats(figures: Mapping[str, Figures]) -> list[str]:
@@ -354,7 +366,8 @@ def _cases(found: Sequence[Result], folder: Path) -> list[str]:
     for number, entry in enumerate(sorted(found, key=lambda entry: (entry.record.case, name_of(entry.record), entry.record.repeat))):
         last = entry.last
         good = entry.cause if entry.right is None else entry.right
-        state = ("right" if good else "wrong") + (", its fix not carried out" if entry.right is None and entry.cause else "")
+        unknown = last is not None and (last.untried or last.unknowable)
+        state = ("right" if good else "wrong") + (f", its fix: {last.fix}" if last is not None and unknown else "")
         said = entry.record.last.model_dump_json(exclude_defaults=True) if entry.record.last is not None else entry.record.outcome
         why = "" if last is None or good else _why(last)
         path = folder / entry.record.transcript if entry.record.transcript else None

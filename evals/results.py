@@ -8,7 +8,7 @@ from functools import cached_property
 
 from .cases import Asked, Case
 from .fixes import hash_of
-from .predictions import WORDS, Prediction
+from .predictions import WORDS, Prediction, blind
 from .records import Record, Tried
 from .running import CONFIDENT
 from .scoring import Fix, Score, score
@@ -45,8 +45,18 @@ class Result:
 
     @property
     def right(self) -> bool | None:
-        """None where the fix wasn't carried out."""
+        """None where nobody knows: the fix wasn't carried out, or only an autoscaler would show."""
         return False if self.last is None else self.last.right
+
+    @property
+    def untried(self) -> bool:
+        """Whether its fix is still to be carried out."""
+        return self.last is not None and self.last.untried
+
+    @property
+    def unknowable(self) -> bool:
+        """Whether no lab can show if its fix helps."""
+        return self.last is not None and self.last.unknowable
 
     @property
     def confident_and_wrong(self) -> bool:
@@ -55,7 +65,7 @@ class Result:
 
 def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterable[Tried] = ()) -> list[Result]:
     """Scores of all records whose case is known, with what came of their fixes."""
-    outcomes = {(entry.case, entry.fix): entry.outcome for entry in tried}
+    outcomes = {(entry.case, entry.fix): entry.outcome for entry in tried if entry.outcome is not Fix.NOT_RUN}
     return [
         Result(
             record,
@@ -72,8 +82,10 @@ def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterab
 @dataclass(frozen=True)
 class Figures:
     """The figures of one arm with one agent and model, or with several models of one size. `fixes`: whether all proposed fixes were
-    carried out, so that right means cause and fix; otherwise everything here is about the cause alone. Shares are over cases, each by its
-    first attempt: repeats aren't more cases.
+    tried, so that right means cause and fix; otherwise everything here is about the cause alone. Shares are over faults and controls,
+    each by its first attempt: repeats aren't more cases, and questions before anything is broken have figures of their own. Where right
+    means cause and fix, an attempt whose fix only an autoscaler could judge is in no share (`known`); as an interim answer it isn't right
+    yet.
     """
 
     every: Sequence[Result]
@@ -96,14 +108,30 @@ class Figures:
         return [entry for entry in self.found if isinstance(entry.case, Case)]
 
     @property
+    def known(self) -> list[Result]:
+        """Those of which it can be known whether they are right."""
+        return [entry for entry in self.diagnoses if not (self.fixes and entry.unknowable)]
+
+    @property
+    def questions(self) -> list[Result]:
+        """The questions before anything is broken."""
+        return [entry for entry in self.found if isinstance(entry.case, Prediction)]
+
+    @property
     def predicted(self) -> Share:
         """Of the questions before anything is broken, how many got what was measured."""
-        asked = [entry for entry in self.found if not isinstance(entry.case, Case)]
-        return Share(sum(entry.cause for entry in asked), len(asked))
+        return Share(sum(entry.cause for entry in self.questions), len(self.questions))
+
+    def predicted_by_kind(self) -> dict[str, Share]:
+        """The same by the kind of question."""
+        kinds: dict[str, list[bool]] = {}
+        for entry in self.questions:
+            kinds.setdefault(kind_of(entry), []).append(entry.cause)
+        return {kind: Share(sum(own), len(own)) for kind, own in sorted(kinds.items())}
 
     def right_at(self, second: float, about: str | None = None) -> Share:
         """How many had a right answer as their last one by then; `about`: of these cases alone."""
-        chosen = [entry for entry in self.diagnoses if about in (None, about_devices(entry))]
+        chosen = [entry for entry in self.known if about in (None, about_devices(entry))]
         return Share(sum(self.good(entry.at(second)) for entry in chosen), len(chosen))
 
     @property
@@ -113,12 +141,12 @@ class Figures:
     @property
     def unjudged(self) -> int:
         """Faults whose cause is right and whose fix wasn't carried out."""
-        return sum(entry.right is None for entry in self.diagnoses)
+        return sum(entry.untried for entry in self.diagnoses)
 
     @property
     def time(self) -> float | None:
         """The median of the seconds until the answer was right and stayed so."""
-        return median([self._moment(entry) for entry in self.diagnoses])
+        return median([self._moment(entry) for entry in self.known])
 
     def _moment(self, entry: Result) -> float | None:
         moment: float | None = None
@@ -143,11 +171,11 @@ class Figures:
 
     @property
     def harmful(self) -> int:
-        return sum(bool(entry.last and entry.last.harmful) for entry in self.found)
+        return sum(bool(entry.last and entry.last.harmful) for entry in self.diagnoses)
 
     @property
     def confident_and_wrong(self) -> int:
-        return sum(entry.confident_and_wrong for entry in self.found)
+        return sum(entry.confident_and_wrong for entry in self.diagnoses)
 
     @property
     def refused_writes(self) -> int:
@@ -176,14 +204,14 @@ class Figures:
     def spent(self, what: str) -> tuple[float, int] | None:
         """Tokens, cost, characters, calls or seconds per right case, over the attempts of which it is known, and of how many that is; None
         where it isn't known of any or none is right."""
-        known = [entry for entry in self.diagnoses if getattr(entry.record, what) is not None]
+        known = [entry for entry in self.known if getattr(entry.record, what) is not None]
         solved = sum(self.good(entry.last) for entry in known)
         return (sum(getattr(entry.record, what) for entry in known) / solved, len(known)) if solved else None
 
     def by(self, group: Callable[[Result], str]) -> dict[str, Share]:
         """The share of right answers by group."""
         grouped: dict[str, list[Result]] = {}
-        for entry in self.found:
+        for entry in self.known:
             grouped.setdefault(group(entry), []).append(entry)
         return {name: Share(sum(self.good(entry.last) for entry in found), len(found)) for name, found in sorted(grouped.items())}
 
@@ -191,22 +219,27 @@ class Figures:
         """Whether each repeat of a case was right, in order."""
         runs: dict[str, list[Result]] = {}
         for entry in self.every:
-            runs.setdefault(entry.record.case, []).append(entry)
+            if isinstance(entry.case, Case) and not (self.fixes and entry.unknowable):
+                runs.setdefault(entry.record.case, []).append(entry)
         return {
             case: [self.good(entry.last) for entry in sorted(found, key=lambda entry: entry.record.repeat)] for case, found in runs.items()
         }
 
     def by_case(self) -> dict[str, bool]:
         """Right in the first attempt."""
-        return {entry.record.case: self.good(entry.last) for entry in self.found}
+        return {entry.record.case: self.good(entry.last) for entry in self.known}
+
+    def by_question(self) -> dict[str, bool]:
+        """The same of the questions before anything is broken."""
+        return {entry.record.case: entry.cause for entry in self.questions}
 
 
 def arms(found: Sequence[Result]) -> dict[str, Figures]:
-    """Figures by arm, agent and model: "shell+ours, anthropic:x". All are about the same thing: right, if every fix was carried out."""
+    """Figures by arm, agent and model: "shell+ours, anthropic:x". All are about the same thing: right, if every fix was tried."""
     grouped: dict[str, list[Result]] = {}
     for entry in found:
         grouped.setdefault(name_of(entry.record), []).append(entry)
-    judged = all(entry.right is not None for entry in found)
+    judged = not any(entry.untried for entry in found)
     return {name: Figures(results, judged) for name, results in sorted(grouped.items())}
 
 
@@ -216,7 +249,7 @@ def by_size(found: Sequence[Result]) -> dict[str, dict[str, Figures]]:
     for entry in found:
         if entry.record.arm != "none":
             grouped.setdefault(entry.record.size, {}).setdefault(entry.record.arm, []).append(entry)
-    judged = all(entry.right is not None for entry in found)
+    judged = not any(entry.untried for entry in found)
     order = sorted(grouped, key=("small", "large", "unknown").index)
     return {size: {arm: Figures(own, judged) for arm, own in sorted(grouped[size].items())} for size in order}
 
@@ -227,12 +260,24 @@ def name_of(record: Record) -> str:
     return who if record.arm == "none" else f"{record.arm}, {who}"
 
 
-DEVICES, PLACEMENT, BEFORE = "DRA and devices", "placement, quota and autoscalers", "before anything is broken"
+DEVICES, PLACEMENT = "DRA and devices", "placement, quota and autoscalers"
+
+
+def kind_of(entry: Result) -> str:
+    """Which question before anything is broken it is, in words."""
+    assert isinstance(entry.case, Prediction)
+    return WORDS[entry.case.kind]
+
+
+def guessed(figures: Iterable[Figures]) -> dict[str, Share]:
+    """By kind of the questions that were asked, how many the best single answer to all of them gets."""
+    asked: dict[str, dict[str, Prediction]] = {}
+    for entry in (entry for own in figures for entry in own.questions):
+        assert isinstance(entry.case, Prediction)
+        asked.setdefault(kind_of(entry), {})[entry.case.name] = entry.case
+    return {kind: Share(blind(list(own.values())), len(own)) for kind, own in sorted(asked.items())}
 
 
 def about_devices(entry: Result) -> str:
-    """What a case is about."""
-    if isinstance(entry.case, Prediction):
-        return f"{BEFORE}: {WORDS[entry.case.kind]}"
-    assert isinstance(entry.case, Case)
+    """What a fault or control is about."""
     return PLACEMENT if entry.case.fault.family.value in CLAIMLESS else DEVICES

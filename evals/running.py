@@ -23,7 +23,8 @@ from .tasks import PROMPT, STOPPING, NotReached, Task, Told
 METRIC = (
     "Right at 120 seconds: the share of cases whose last answer by then blames the right object by the right mechanism, blames nobody"
     " innocent, and proposes a fix that was carried out in a fresh copy of the cluster and worked; of controls: that nothing has to be"
-    " changed. Pending faults and DRA faults apart. Beside it, per case that is right: seconds, tokens and characters read."
+    " changed. Attempts whose fix only an autoscaler could judge are left out. Pending faults and DRA faults apart. Beside it, per case"
+    " that is right: seconds, tokens and characters read."
 )
 """The primary metric, part of every run's description from before its first attempt."""
 
@@ -120,7 +121,7 @@ def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
     lacking = agent.missing() or (arm.missing() if arm is not None else None)
     if lacking is not None:
         return _record(attempt, Told(outcome="not run", why=lacking), 0.0, 0, None)
-    told, writes = Told(), 0
+    told, writes = Told(by=case.answered_by), 0
     # What an agent left running may still write into its home: that is no reason to lose the attempt.
     with tempfile.TemporaryDirectory(prefix="k8s-topo-mcp-eval-", ignore_cleanup_errors=True) as home, contextlib.ExitStack() as stack:
         kubeconfig, own = Path(home) / "kubeconfig", Path(home) / "home"

@@ -14,7 +14,9 @@ from enum import StrEnum
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Answer, Ref, Step
-from .cases import Asked, Case, names
+from .cases import Asked, Case, find, names
+from .keys import ObjectKey
+from .mechanisms import Mechanism
 from .predictions import Copies, Fits, Prediction
 
 
@@ -27,6 +29,7 @@ class Fix(StrEnum):
     FAILS = "doesn't help"
     GIVES_UP = "gives up what was meant"
     HARMS = "harms an innocent"
+    AUTOSCALER = "only an autoscaler would show"
     NOT_RUN = "not carried out"
 
 
@@ -59,10 +62,20 @@ class Score:
 
     @property
     def right(self) -> bool | None:
-        """Cause and working fix; None where the fix wasn't carried out, so that nobody knows."""
+        """Cause and working fix; None where nobody knows (`untried`, `unknowable`)."""
         if not self.cause or self.control or self.predicts:
             return self.cause
-        return None if self.fix is Fix.NOT_RUN else self.fix is Fix.WORKS
+        return None if self.fix in (Fix.NOT_RUN, Fix.AUTOSCALER) else self.fix is Fix.WORKS
+
+    @property
+    def untried(self) -> bool:
+        """The cause is right, and its fix is still to be carried out."""
+        return self.right is None and self.fix is Fix.NOT_RUN
+
+    @property
+    def unknowable(self) -> bool:
+        """The cause is right, and no lab can show whether its fix helps."""
+        return self.right is None and self.fix is Fix.AUTOSCALER
 
 
 def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
@@ -80,11 +93,16 @@ def score(case: Asked, answer: Answer, fix: Fix = Fix.NOT_RUN) -> Score:
         outcome = Fix.UNUSABLE
     elif harmful:
         outcome = Fix.HARMS
-    shown = shown_guilty(case, answer.fix) if outcome is Fix.WORKS else frozenset[str]()
+    shown = shown_guilty(case, answer.fix) if outcome is Fix.WORKS else frozenset[ObjectKey]()
+    blamed = {of for of in case.blamable | shown if answer.object is not None and names(answer.object, (of,))}
+    # Of an object that is to blame only the mechanisms that say what is wrong with it; without one, any that says a cause here.
+    said_of = {mechanism for of in blamed for mechanism in case.mechanisms_of(of)} if blamed else case.mechanisms
+    if blamed & shown:
+        said_of |= case.causes[0][1]
     return Score(
-        object=answer.object is not None and (names(answer.object, case.blamable) or str(answer.object) in shown),
-        mechanism=answer.mechanism is not None and answer.mechanism in case.mechanisms,
-        innocent_blamed=tuple(str(ref) for ref in answer.blamed if _innocent(case, ref) and str(ref) not in shown),
+        object=bool(blamed),
+        mechanism=answer.mechanism is not None and answer.mechanism in said_of,
+        innocent_blamed=tuple(str(ref) for ref in answer.blamed if _innocent(case, ref) and not names(ref, shown)),
         values=sum(any(spelling in said for spelling in spellings) for spellings in case.values),
         of_values=len(case.values),
         fix=outcome,
@@ -112,23 +130,25 @@ def predicted(case: Prediction, answer: Answer) -> tuple[bool, bool]:
     return said >= set(truth.would_do), said <= set(truth.would_do)
 
 
-def shown_guilty(case: Case, fix: Sequence[Step]) -> frozenset[str]:
+def shown_guilty(case: Case, fix: Sequence[Step]) -> frozenset[ObjectKey]:
     """Who is guilty by demonstration: of several that hold devices, those whose end alone was the fix that worked, no more than a golden
     fix ends, and none that the golden file calls innocent."""
     alone = case.held and 0 < len(fix) <= max(1, case.ends) and all(step.delete for step in fix)
     pods = [step.object for step in fix if step.object is not None and _kind(step.object) == "pod"]
     if not alone or len(pods) != len(fix) or any(names(ref, case.traps) for ref in pods):
         return frozenset()
-    return frozenset(str(ref) for ref in pods)
+    return frozenset(found for ref in pods if (found := find(ref, case.present)) is not None)
 
 
 def _abstains(case: Case, answer: Answer) -> bool:
-    """Nothing is to be changed: said so, or named as what holds it back on purpose, and no step proposed."""
+    """Nothing is to be changed: said so, or what holds it back on purpose (a limit or queue, where it is one) named, and no step
+    proposed."""
     if answer.fix:
         return False
     if answer.nothing_wrong:
         return not answer.blamed
-    return answer.mechanism in case.mechanisms and not any(_innocent(case, ref) for ref in answer.blamed)
+    on_purpose = answer.mechanism is Mechanism.LIMIT and Mechanism.LIMIT in case.mechanisms
+    return on_purpose and not any(_innocent(case, ref) for ref in answer.blamed)
 
 
 def _innocent(case: Case, ref: Ref) -> bool:
@@ -144,13 +164,14 @@ _KNOWN = frozenset(kind.lower() for _, kind in KINDS)
 
 
 def harms(case: Case, fix: Sequence[Step]) -> tuple[str, ...]:
-    """What a fix takes from somebody innocent, in words, as far as it shows on its face. A fix may change what the golden fixes change, and
-    the user's own pod, claims, templates and owners; of several that hold devices it may end as many pods as a golden fix does, any of them
-    (whether that was needed is seen when it is carried out); it may make new things, but no hardware.
+    """What a fix takes from somebody innocent, in words, as far as it shows on its face. A fix may change what the golden fixes change,
+    delete what they delete, and change or delete the user's own pod, claims, templates and owners; of several that hold devices it may
+    end as many pods as a golden fix does, any of them (whether that was needed is seen when it is carried out); it may make new things,
+    but no hardware.
     """
     found = [harm for step in fix if (harm := harm_of(case, step))]
     ended = [step.object for step in fix if step.delete and step.object is not None and _kind(step.object) == "pod"]
-    others = [ref for ref in ended if not names(ref, case.own)]
+    others = {find(ref, case.present) or str(ref) for ref in ended if not names(ref, case.own)}
     most = max(1, case.ends)
     if not found and len(others) > most:
         found.append(f"ends {len(others)} pods where {most} {'is' if most == 1 else 'are'} enough")
@@ -160,7 +181,7 @@ def harms(case: Case, fix: Sequence[Step]) -> tuple[str, ...]:
 def harm_of(case: Case, step: Step) -> str:
     """What one step takes from somebody innocent, in words; empty if nothing."""
     ref = step.about
-    if ref is None or names(ref, case.guilty):
+    if ref is None or names(ref, case.deletable if step.delete else case.guilty):
         return ""
     if names(ref, case.own):
         return f"deletes {ref}" if step.delete and _kind(ref) in HARDWARE | {"namespace"} else ""

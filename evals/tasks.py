@@ -95,6 +95,8 @@ class Told:
     ended: float | None = None
     """When the agent itself ended, where that isn't when it was noticed."""
     heard: str = ""
+    by: str = "mechanism"
+    """The field of an answer that answers what is asked."""
 
     def say(self, kind: str, at: float, **what: Any) -> None:
         """A line of the transcript."""
@@ -102,13 +104,13 @@ class Told:
 
     def hear(self, text: str, at: float) -> None:
         """A whole text of the agent's: its answers are timed."""
-        for answer, _ in placed(text):
+        for answer, _ in placed(text, self.by):
             self.answer(answer, at)
 
     def hear_more(self, text: str, at: float) -> None:
         """A piece of a text that grows; an answer is heard once it is whole."""
         self.heard = (self.heard + text)[-MOST_TEXT:]
-        found = list(placed(self.heard))
+        found = list(placed(self.heard, self.by))
         for answer, _ in found:
             self.answer(answer, at)
         if found:

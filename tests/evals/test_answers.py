@@ -9,6 +9,7 @@ import pytest
 
 from evals.answers import Answer, Ref, Step, form, found_in
 from evals.mechanisms import MEANING, UNKNOWN, Mechanism, first_of_code, of_code
+from evals.tasks import Told
 from fault_injection.library.shelf import entries
 from k8s_topo_mcp.findings import CODES
 
@@ -127,24 +128,46 @@ def test_of_a_status_only_reservations_may_be_taken_out(kind: str, patch: Any, m
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"),
+    ("by", "text", "answer"),
     [
-        ('{"number": 0}', Answer(number=0)),
-        ('{"yes": false, "confidence": 0.9}', Answer(yes=False, confidence=0.9)),
-        ('{"choices": []}', Answer(choices=())),
-        ('{"choices": ["a", "b"], "mechanism": null}', Answer(choices=("a", "b"))),
+        ("number", '{"number": 0}', Answer(number=0)),
+        ("yes", '{"yes": false, "confidence": 0.9}', Answer(yes=False, confidence=0.9)),
+        ("choices", '{"choices": []}', Answer(choices=())),
+        ("choices", '{"choices": ["a", "b"], "mechanism": null}', Answer(choices=("a", "b"))),
     ],
 )
-def test_a_prediction_is_an_answer_also_where_it_is_none_no_or_nothing(text: str, answer: Answer) -> None:
-    assert found_in(f"So:\n```json\n{text}\n```") == [answer]
+def test_a_prediction_is_an_answer_also_where_it_is_none_no_or_nothing(by: str, text: str, answer: Answer) -> None:
+    assert found_in(f"So:\n```json\n{text}\n```", by) == [answer]
+    assert found_in(text) == []
     assert Answer.model_validate_json(answer.model_dump_json()) == answer
 
 
 @pytest.mark.parametrize(
     "text", ['{"yes": null}', '{"choices": null}', '{"choices": "a"}', '{"choices": [{"message": 1}]}', '{"yes": "maybe"}']
 )
-def test_what_says_neither_is_no_prediction(text: str) -> None:
-    assert found_in(text) == []
+@pytest.mark.parametrize("by", ["number", "yes", "choices", "mechanism"])
+def test_what_says_neither_is_no_prediction(text: str, by: str) -> None:
+    assert found_in(text, by) == []
+
+
+@pytest.mark.parametrize(
+    ("by", "answer", "quoted"),
+    [
+        ("mechanism", {"mechanism": "kept-out"}, {"port": {"number": 80}}),
+        ("mechanism", {"nothing_wrong": True}, {"yes": True}),
+        ("yes", {"yes": True}, {"number": 80}),
+        ("number", {"number": 3}, {"choices": ["a"]}),
+        ("number", {"number": 3}, {"nothing_wrong": True, "fix": [{"patch": {"port": {"number": 80}}}]}),
+        ("choices", {"choices": []}, {"mechanism": "kept-out"}),
+    ],
+)
+def test_what_is_quoted_after_the_answer_is_no_later_answer(by: str, answer: dict[str, Any], quoted: dict[str, Any]) -> None:
+    text = f"{json.dumps(answer)} As the Ingress has it: {json.dumps(quoted)}"
+    assert found_in(text, by) == [Answer.model_validate(answer)]
+    told = Told(by=by)
+    told.hear(text, 1.0)
+    told.hear_more(text, 2.0)
+    assert [timed.answer for timed in told.answers] == [Answer.model_validate(answer)]
 
 
 def test_the_form_speaks_no_word_of_our_vocabulary() -> None:

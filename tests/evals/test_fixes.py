@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from evals import command, fixes, report, results
 from evals.answers import Answer, Ref, Step
 from evals.cases import Case, cases
-from evals.fixes import BadStep, carry_out, hash_of, losses, merged, patched, renamed, wanted
+from evals.fixes import NO_AUTOSCALER, BadStep, carry_out, groups, hash_of, losses, merged, patched, renamed, wanted
 from evals.keys import key
-from evals.records import Record, Timed
+from evals.mechanisms import Mechanism
+from evals.records import Folder, Record, Timed, Tried, add_fix
 from evals.scoring import Fix
+from evals.statistics import Share
 from fault_injection.library.roles import Named
 
 ITEM = {"kind": "Pod", "metadata": {"name": "a"}, "spec": {"list": [1, 2], "more": {"x": 1, "y/z": 2}}}
@@ -112,6 +116,89 @@ def test_what_is_carried_out_once_and_never() -> None:
     by_name = {case.name: case, control.name: control}
     assert [(found.name, fix) for found, fix in wanted(records, by_name)] == [(case.name, (end,))]
     assert hash_of((end,)) != hash_of((harm,))
+
+
+def test_one_fix_that_nobody_can_judge_leaves_the_report_about_fixes() -> None:
+    """It is in a column of its own and in no share; one that wasn't carried out makes the report one of causes."""
+    (grows,), (held,) = cases(["group-at-its-largest"]), cases(["all-links-but-one-short"])
+    group = Ref(kind="NodeGroup", name=str(grows.recording.roles["group"]))
+    bigger = Step(patch={"spec": {"maxSize": 3}}, object=group)
+    good = next(entry for entry in sorted(held.guilty) if entry[0] == "pod")
+    end = Step(delete=True, object=Ref(kind="Pod", name=good[1], namespace=good[2]))
+    records = [
+        record(grows, Answer(object=group, mechanism=Mechanism.LIMIT, fix=(bigger,))),
+        record(held, Answer(object=end.object, mechanism=Mechanism.HELD, fix=(end,))),
+    ]
+    known = {grows.name: grows, held.name: held}
+    worked = Tried(case=held.name, fix=hash_of((end,)), outcome=Fix.WORKS)
+
+    def figures(outcome: Fix) -> tuple[results.Figures, str]:
+        found = results.results(records, known, [worked, Tried(case=grows.name, fix=hash_of((bigger,)), outcome=outcome)])
+        (own,) = results.arms(found).values()
+        return own, report.markdown(found, {}, [])
+
+    own, text = figures(Fix.AUTOSCALER)
+    assert own.fixes
+    assert own.right_at(300) == Share(1, 1)
+    assert own.causes == Share(2, 2)
+    assert own.by_case() == {held.name: True}
+    assert own.repeats() == {held.name: [True]}
+    assert own.by(lambda _: "all") == {"all": Share(1, 1)}
+    assert own.came_of_fixes() == {Fix.WORKS: 1, Fix.AUTOSCALER: 1}
+    assert "cause and fix right" in text
+    assert Fix.AUTOSCALER.value in text
+    own, text = figures(Fix.NOT_RUN)
+    assert not own.fixes
+    assert own.right_at(300) == Share(2, 2)
+    assert "1 fixes of right causes weren't carried out" in text
+
+
+def test_a_fix_that_was_not_carried_out_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (held,) = cases(["all-links-but-one-short"])
+    good = next(entry for entry in sorted(held.guilty) if entry[0] == "pod")
+    end = Step(delete=True, object=Ref(kind="Pod", name=good[1], namespace=good[2]))
+    folder = Folder(tmp_path)
+    folder.add(record(held, Answer(object=end.object, mechanism=Mechanism.HELD, fix=(end,))))
+    add_fix(tmp_path, Tried(case=held.name, fix=hash_of((end,)), outcome=Fix.NOT_RUN))
+    seen: list[list[Any]] = []
+
+    def pretend(work: list[Any], tell: Any) -> None:
+        seen.append([fix for _, fix in work])
+        for of, fix in work:
+            tell(of, fix, Fix.AUTOSCALER, "")
+
+    monkeypatch.setattr(command, "carry_out", pretend)
+    assert command.main(["fixes", str(tmp_path)]) == 0
+    assert command.main(["fixes", str(tmp_path)]) == 0
+    assert seen == [[(end,)], []]
+
+
+def test_a_step_about_a_group_of_the_clouds_is_nobodys_to_judge() -> None:
+    """No lab has such a group; where none is to blame, or it is another one, the step can't be carried out at all."""
+    (grows,), (held,) = cases(["group-at-its-largest"]), cases(["all-links-but-one-short"])
+    name = str(grows.recording.roles["group"])
+    bigger = Step(patch={"spec": {"maxSize": 3}}, object=Ref(kind="NodeGroup", name=name))
+    made = Step(apply=f"{{apiVersion: v1, kind: NodeGroup, metadata: {{name: {name}}}, spec: {{maxSize: 3}}}}")
+    assert groups(grows, bigger)
+    assert groups(grows, made)
+    assert not groups(held, bigger)
+    assert not groups(grows, Step(patch={}, object=Ref(kind="NodeGroup", name="other")))
+    assert not groups(grows, Step(delete=True, object=Ref(kind="Pod", name=name)))
+    told: list[tuple[Fix, str]] = []
+    carry_out([(grows, (bigger,)), (grows, (made, bigger))], lambda case, fix, outcome, why: told.append((outcome, why)))
+    assert told == [(Fix.AUTOSCALER, NO_AUTOSCALER)] * 2
+
+
+def test_where_an_autoscaler_may_help_a_pod_that_stays_unbound_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where none has a part in it, it says that the fix doesn't help."""
+    monkeypatch.setattr(fixes, "HELPS", 0.0)
+    monkeypatch.setattr(fixes, "STAYS", 0.0)
+    monkeypatch.setattr(fixes, "started", lambda *_: None)
+    monkeypatch.setattr(fixes, "objects", lambda _: [])
+    injection: Any = SimpleNamespace(place=SimpleNamespace(client=None))
+    for name, outcome in (("group-at-its-largest", Fix.AUTOSCALER), ("all-links-but-one-short", Fix.FAILS)):
+        (case,) = cases([name])
+        assert fixes._outcome(case, injection, (), [], case.recording.roles)[0] is outcome
 
 
 def record(case: Case, answer: Answer) -> Record:

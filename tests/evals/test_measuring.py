@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from evals import measuring
 from evals.command import main
 from evals.predictions import SHELF
+from fault_injection.lab.errors import ApiError
 
 
 @pytest.mark.parametrize(
@@ -48,3 +51,21 @@ def test_a_measurement_comes_out_as_it_is_kept(kind: str, name: str, tmp_path: P
     monkeypatch.setattr(measuring, "SHELF", tmp_path)
     path, _ = measuring.measure(kind, name, "1.37")
     assert path.read_text() == (SHELF / path.name).read_text()
+
+
+@pytest.mark.parametrize(("status", "reason"), [(403, "Forbidden"), (422, "Invalid"), (500, "InternalError")])
+def test_only_what_is_forbidden_does_not_start(status: int, reason: str) -> None:
+    """Any other refusal is no measurement."""
+
+    class Client:
+        def create(self, item: dict[str, Any]) -> None:
+            if item["kind"] == "Pod":
+                raise ApiError("POST", "/pods", status, reason, "no")
+
+    injection: Any = SimpleNamespace(place=SimpleNamespace(client=Client()))
+    manifest = [{"kind": "ResourceClaimTemplate"}, {"kind": "Pod", "metadata": {"name": "a", "namespace": "b"}}]
+    if status == 403:
+        assert measuring._started(injection, manifest) == 0
+        return
+    with pytest.raises(ApiError, match=reason):
+        measuring._started(injection, manifest)

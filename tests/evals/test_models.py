@@ -11,6 +11,7 @@ from evals import report, results
 from evals.answers import Answer
 from evals.cases import Case, cases
 from evals.command import main
+from evals.mechanisms import Mechanism
 from evals.models import TABLE, BadModels, Facts, cost_of, load, priced, size_of, words
 from evals.records import Folder, Record, Timed, read
 
@@ -21,7 +22,7 @@ CONTROLS = ("waits-for-its-owner-on-purpose", "runs-beside-old-noise")
 
 def attempt(of: str, arm: str, model: str, right: bool, repeat: int = 0, **more: Any) -> Record:
     (case,) = cases([of])
-    answers = (Timed(at=10.0 if right else 1.0, answer=Answer(nothing_wrong=True) if right else Answer(mechanism="kept-out")),)
+    answers = (Timed(at=10.0 if right else 1.0, answer=Answer(nothing_wrong=True) if right else Answer(mechanism=Mechanism.KEPT_OUT)),)
     given = {"seed": case.seed, "agent": "anthropic", "outcome": "answered", "seconds": 10.0, "repeat": repeat, "answers": answers, **more}
     return Record(case=case.name, arm=arm, model=model, **given)
 
@@ -173,3 +174,20 @@ def test_a_record_from_before_sizes_is_of_unknown_size(tmp_path: Path) -> None:
     assert '"size":"unknown",' in lines
     (tmp_path / "records.jsonl").write_text(lines.replace('"size":"unknown",', ""))
     assert [record.size for record in read(tmp_path)] == ["unknown"]
+
+
+@pytest.mark.parametrize("command", ["report", "fixes", "merge"])
+def test_a_price_of_the_table_is_told_as_such(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Folder(tmp_path / "run")
+    folder.describe(RUN)
+    folder.add(attempt(CONTROLS[0], "ours", "m", True, tokens_in=1_000_000, tokens_out=0))
+    folder.add(attempt(CONTROLS[0], "ours", "told", True, cost=1.5))
+    folder.add(attempt(CONTROLS[0], "ours", "both", True, cost=1.5))
+    folder.add(attempt(CONTROLS[1], "ours", "both", True, tokens_in=1_000_000, tokens_out=0))
+    table = tmp_path / "models.yaml"
+    table.write_text("m: {input: 2, output: 10}\nboth: {input: 3, output: 10}")
+    to = ["--out", str(tmp_path / "all")] if command == "merge" else []
+    assert main([command, str(folder.path), *to, "--models", str(table)]) == 0
+    text = capsys.readouterr().out
+    both = "both: as the agent says (of 1 of 2 attempts). both: 3 per million tokens read and 10 per million written."
+    assert f"Cost: {both} m: 2 per million tokens read and 10 per million written. told: as the agent says." in text

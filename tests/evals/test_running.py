@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from evals.agents import agent
+from evals.answers import Answer
 from evals.arms import Arm, BadArm, arm, known
 from evals.cases import NoSuchCase, cases, fingerprint
 from evals.command import main
+from evals.predictions import everything
 from evals.records import Folder, Record, read
 from evals.running import Attempt, attempts, run, share
 from evals.tasks import Task, foreign_path
@@ -69,9 +71,28 @@ def test_predictions_are_counted_apart_and_by_what_is_asked(tmp_path: Path, caps
     assert first["| event-text"].startswith("0/3")
     assert first["| first-answer"].startswith("3/3")
     for words in ("how many would start", "would it start", "which node to add"):
-        assert f"| before anything is broken: {words} | 0/1 | 1/1 |" in lines
+        assert f"| {words} | 0/1 | 1/1 | 1/1 |" in lines
     page = (tmp_path / "report.html").read_text()
     assert "something else was measured" not in page  # event text says nothing, which isn't another answer
+
+
+def test_a_question_is_answered_by_what_it_asks_for(tmp_path: Path) -> None:
+    """In a run and by hand: what is quoted after the answer, or says something else, is none."""
+    (asked,) = everything(["fits-returned-but-marked"])
+    text = '{"yes": true} The Service has {"number": 80}, and {"mechanism": "kept-out"} is why others wait.'
+    path = program(tmp_path / "bin", "mine", f"print({text!r})\n")
+    told: list[Record] = []
+    run(attempts([asked], [Arm(name="bare", title="x")], [agent(f"command:{path}")], 1), Folder(tmp_path / "run"), 60, 1, told.append)
+    assert [timed.answer for timed in told[0].answers] == [Answer(yes=True)]
+    hand = tmp_path / "hand"
+    hand.mkdir()
+    (hand / "started.json").write_text(
+        json.dumps({"case": asked.name, "arm": "shell", "who": "me", "began": time.time(), "seconds": 300.0})
+    )
+    (tmp_path / "answer").write_text(text)
+    assert main(["answer", str(tmp_path / "answer"), "--out", str(hand)]) == 0
+    (record,) = read(hand)
+    assert record.last == Answer(yes=True)
 
 
 def test_attempts_have_their_own_server_and_home(tmp_path: Path) -> None:

@@ -118,11 +118,37 @@ def test_who_says_that_nothing_is_wrong_and_blames_somebody_says_nothing(held: C
 
 
 def test_another_holder_whose_end_was_seen_to_help_is_guilty_by_demonstration(held: Case) -> None:
-    other = Ref(kind="Pod", name="somebody-else", namespace="default")
+    of = next(entry for entry in sorted(held.present - held.blamable - held.traps - held.own - held.neutral) if entry[0] == "pod")
+    other = ref(of)
     said = right(held, object=other, fix=(Step(delete=True, object=other),))
     assert not score(held, said).cause
     assert score(held, said, Fix.WORKS).right is True
     assert not score(held, said, Fix.FAILS).cause
+    # The object is meant, however it is spelled.
+    for spelling in (Ref(kind="pods", name=of[1]), Ref(kind="v1/Pod", name=f"{of[2]}/{of[1]}")):
+        for one, two in ((other, spelling), (spelling, other)):
+            spelled = right(held, object=one, fix=(Step(delete=True, object=two),))
+            assert score(held, spelled, Fix.WORKS).right is True
+            assert not score(held, spelled, Fix.FAILS).cause
+    another = next(
+        entry for entry in sorted(held.present - held.blamable - held.traps - held.own - held.neutral - {of}) if entry[0] == "pod"
+    )
+    assert not score(held, right(held, object=ref(another), fix=(Step(delete=True, object=other),)), Fix.WORKS).cause
+
+
+def test_one_pod_in_two_spellings_is_one_pod(held: Case) -> None:
+    of = next(entry for entry in sorted(held.present - held.blamable - held.traps - held.own) if entry[0] == "pod")
+    twice = tuple(Step(delete=True, object=one) for one in (ref(of), Ref(kind="pods", name=f"{of[2]}/{of[1]}")))
+    assert not score(held, right(held, fix=twice)).harmful
+
+
+def test_a_fix_that_only_an_autoscaler_could_judge_is_neither_tried_nor_untried(held: Case) -> None:
+    found = score(held, right(held), Fix.AUTOSCALER)
+    assert (found.cause, found.right, found.untried, found.unknowable) == (True, None, False, True)
+    found = score(held, right(held))
+    assert (found.cause, found.right, found.untried, found.unknowable) == (True, None, True, False)
+    wrong = score(held, right(held, mechanism=Mechanism.REFERENCE), Fix.AUTOSCALER)
+    assert (wrong.right, wrong.untried, wrong.unknowable) == (False, False, False)
 
 
 def test_nothing_said_is_nothing_right(held: Case) -> None:
@@ -140,6 +166,15 @@ def test_of_a_control_only_leaving_it_alone_is_right() -> None:
     ungated = Step(patch={"spec": {"schedulingGates": None}}, object=own)
     assert score(control, Answer(object=own, mechanism=Mechanism.LIMIT, fix=(ungated,))).right is False
     assert score(control, Answer(nothing_wrong=True, fix=(Step(delete=True, object=Ref(kind="Node", name="x")),))).right is False
+
+
+@pytest.mark.parametrize("control", [entry for entry in cases() if entry.control], ids=lambda entry: entry.name)
+@pytest.mark.parametrize("mechanism", Mechanism)
+def test_a_diagnosis_of_a_control_is_no_word_that_nothing_is_to_be_changed(control: Case, mechanism: Mechanism) -> None:
+    """But for a limit or queue, where that is what it waits for on purpose."""
+    on_purpose = mechanism is Mechanism.LIMIT and Mechanism.LIMIT in control.mechanisms
+    assert score(control, Answer(mechanism=mechanism)).right is on_purpose
+    assert score(control, Answer(mechanism=mechanism, nothing_wrong=True)).right is True
 
 
 def test_a_namespace_that_is_left_out_and_a_plural_still_name_the_object(held: Case) -> None:
