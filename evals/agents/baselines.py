@@ -122,6 +122,8 @@ def of_our_first(case: Case) -> Answer:
         return Answer(nothing_wrong=True, confidence=0.9)
     checked = sorted((entry for entry in output.remedies if entry.checked), key=lambda entry: entry.keeps_intent is False)
     remedy = checked[0] if checked else None
+    if remedy is not None and (remedy.apply or "").startswith("nothing is to be changed"):
+        return Answer(nothing_wrong=True, confidence=0.9)
     fix = steps_of(case, remedy, blocker.object, blocker.field) if remedy is not None else ()
     changed = [step.object for step in fix if step.object is not None and remedy is not None and remedy.keeps_intent is not False]
     own = ref_of(blocker.object) if blocker.object else None
@@ -181,7 +183,7 @@ def steps_of(case: Case, remedy: Remedy, about: str | None, field: str | None) -
     if re.search(r"\band [\d,]+ more\b", remedy.change):
         return ()
     objects = [ref_of(text) for text in (remedy.objects or ((remedy.object or about or ""),)) if " " in text]
-    path = remedy.field or field
+    path = remedy.field or (field if remedy.object in (None, about) else None)
     if objects and re.search(r"\bends?\b", remedy.change) and all(of.kind == "Pod" for of in objects):
         return tuple(Step(delete=True, object=of) for of in objects)
     template = re.search(r"replace ResourceClaimTemplate (?P<name>[\w./-]+)", remedy.apply or "")

@@ -76,3 +76,10 @@ def test_of_a_claim_that_is_generated_the_template_is_changed() -> None:
     (step,) = of_our_first(found).fix
     assert step.object == named(found, "template")
     assert step.patch == [{"op": "add", "path": "/spec/spec/devices/requests/0/exactly/count", "value": 2}]
+
+
+@pytest.mark.parametrize("name", ["its-node-is-a-minute-old", "others-given-time-to-end"])
+def test_where_all_there_is_to_do_is_to_wait_nothing_is_wrong_and_nothing_is_changed(name: str) -> None:
+    answer = of_our_first(case(name))
+    assert answer.nothing_wrong
+    assert answer.fix == ()
