@@ -295,7 +295,7 @@ def find(ref: Ref, among: Iterable[ObjectKey]) -> ObjectKey | None:
     kind = ref.kind.lower().rsplit("/", 1)[-1].partition(".")[0]
     namespace, _, name = ref.name.rpartition("/")
     namespace = namespace or ref.namespace or ""
-    for entry in among:
+    for entry in sorted(among):
         if (
             name == entry[1]
             and kind in (entry[0], f"{entry[0]}s", f"{entry[0]}es")

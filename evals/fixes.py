@@ -121,10 +121,10 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
 
 
 def groups(case: Case, step: Step) -> bool:
-    """Whether a step is about a group of nodes that no API knows (of the cloud's, as Cluster Autoscaler grows it) and that may be blamed:
-    no lab has one."""
+    """Whether a step is about a group of nodes that no API knows (of the cloud's, as Cluster Autoscaler grows it) and that has to
+    change: no lab has one."""
     ref = step.about
-    return ref is not None and bool(case.golden.scaleup) and ref.kind.lower().startswith("nodegroup") and names(ref, case.blamable)
+    return ref is not None and bool(case.golden.scaleup) and ref.kind.lower().startswith("nodegroup") and names(ref, case.guilty)
 
 
 def subject(case: Case, roles: Roles) -> Named:

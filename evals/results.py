@@ -216,11 +216,12 @@ class Figures:
         return {name: Share(sum(self.good(entry.last) for entry in found), len(found)) for name, found in sorted(grouped.items())}
 
     def repeats(self) -> dict[str, list[bool]]:
-        """Whether each repeat of a case was right, in order."""
+        """Whether each repeat of a case was right, in order; without cases of which that isn't known of one."""
         runs: dict[str, list[Result]] = {}
         for entry in self.every:
-            if isinstance(entry.case, Case) and not (self.fixes and entry.unknowable):
+            if isinstance(entry.case, Case):
                 runs.setdefault(entry.record.case, []).append(entry)
+        runs = {case: found for case, found in runs.items() if not (self.fixes and any(entry.unknowable for entry in found))}
         return {
             case: [self.good(entry.last) for entry in sorted(found, key=lambda entry: entry.record.repeat)] for case, found in runs.items()
         }
