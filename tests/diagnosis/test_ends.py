@@ -124,7 +124,7 @@ def crowded(nodes: int, pods: int) -> ClusterView:
 
 
 def test_of_a_pod_that_is_ending_already_it_is_told_to_wait_for_it() -> None:
-    going = {"metadata": {"name": "a", "namespace": "default", "uid": "uid-a", "deletionTimestamp": "2026-08-01T12:00:00Z"}}
+    going = {"metadata": {"name": "a", "namespace": "default", "uid": "uid-a", "deletionTimestamp": "2026-11-29T12:10:00Z"}}
     first = pod("a", on="n1", requests={"cpu": "3"}) | going
     second = pod("b", on="n1", requests={"cpu": "3"})
     report = explained(cluster(node("n1"), first, second, pod("p", requests={"cpu": "4"})))
@@ -134,3 +134,13 @@ def test_of_a_pod_that_is_ending_already_it_is_told_to_wait_for_it() -> None:
     ]
     told = answered(cluster(node("n1"), first, second, pod("p", requests={"cpu": "7"})))
     assert "end or move pod default/b; wait for pod default/a, ending already" in told
+
+
+@pytest.mark.parametrize(
+    "more", [{"deletionTimestamp": "2026-11-29T12:10:00Z", "finalizers": ["example.com/x"]}, {"deletionTimestamp": "2026-11-28T12:00:00Z"}]
+)
+def test_of_a_pod_that_is_deleted_and_does_not_end_it_is_not_told_to_wait_for_it(more: Item) -> None:
+    gone = pod("a", on="n1", requests={"cpu": "6"}) | {"metadata": {"name": "a", "namespace": "default", "uid": "uid-a", **more}}
+    told = answered(cluster(node("n1"), gone, pod("p", requests={"cpu": "4"})))
+    assert "see why pod default/a is deleted and doesn't end: its finalizers, or its node's kubelet" in told
+    assert "nothing is to be changed" not in told

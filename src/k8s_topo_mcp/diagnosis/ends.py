@@ -51,13 +51,21 @@ def ending(view: ClusterView, *pods: Pod) -> tuple[Edit, ...]:
     return (*(Delete(pod) for pod in pods), *map(deallocated, freed.values()))
 
 
-def how_to_end(*pods: Pod) -> str:
-    """What is to be done so that the pods end: those that have been deleted already end by themselves."""
-    staying = [pod.full_name for pod in pods if pod.metadata.deleted is None]
-    going = [pod.full_name for pod in pods if pod.metadata.deleted is not None]
-    end = f"end or move pod{'s' if len(staying) > 1 else ''} {' and '.join(staying)}" if staying else ""
-    wait = f"wait for pod{'s' if len(going) > 1 else ''} {' and '.join(going)}, ending already" if going else ""
-    return f"{end}; {wait}" if end and wait else end or f"nothing is to be changed: {wait}"
+def how_to_end(view: ClusterView, *pods: Pod) -> str:
+    """What is to be done so that the pods end: those that have been deleted end by themselves while their grace period lasts and no
+    finalizer keeps them (metadata.deletionTimestamp is the end of that period)."""
+    gone = [pod for pod in pods if pod.metadata.deleted is not None]
+    stuck = [pod for pod in gone if pod.metadata.finalizers or (view.now and (pod.metadata.deleted or 0) < view.now)]
+    said = (
+        ("end or move", [pod for pod in pods if pod.metadata.deleted is None], ""),
+        ("see why", stuck, " is deleted and doesn't end: its finalizers, or its node's kubelet"),
+        ("wait for", [pod for pod in gone if pod not in stuck], ", ending already"),
+    )
+    parts = [
+        f"{what} pod{'s' if len(some) > 1 else ''} {' and '.join(pod.full_name for pod in some)}{more}" for what, some, more in said if some
+    ]
+    waiting = len(parts) == 1 and bool(gone) and not stuck
+    return f"{'nothing is to be changed: ' if waiting else ''}{'; '.join(parts)}"
 
 
 def ended_by(change: Change) -> tuple[Pod, ...]:
@@ -137,7 +145,7 @@ def pairs(view: ClusterView, pod: Pod, nodes: Sequence[NodePlacement]) -> Iterat
     for entry, lack in nsmallest(NODES, lacking, key=amount):
         for one, other in _enough(view, entry, lack):
             text, edits = f"pods {one.full_name} and {other.full_name} end", ending(view, one, other)
-            yield Change(text, None, "", "", "", edits, True, how_to_end(one, other), objects=(one.ref, other.ref))
+            yield Change(text, None, "", "", "", edits, True, how_to_end(view, one, other), objects=(one.ref, other.ref))
 
 
 def _lack(view: ClusterView, asked: Mapping[str, int | float | Fraction], entry: NodePlacement) -> _Lack | None:

@@ -104,7 +104,7 @@ def _without_holder(view: ClusterView, found: Finding) -> Iterator[Change]:
     namespace, _, name = found.text("holder").partition("/")
     holder = view.get(Pod, name, namespace)
     if holder is not None:
-        yield Change(f"pod {holder.full_name} ends", holder.ref, "", "", "", ending(view, holder), True, how_to_end(holder))
+        yield Change(f"pod {holder.full_name} ends", holder.ref, "", "", "", ending(view, holder), True, how_to_end(view, holder))
 
 
 # --- taints -------------------------------------------------------------------------------------------------------------------------

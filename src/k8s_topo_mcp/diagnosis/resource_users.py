@@ -116,7 +116,7 @@ def ending_changes(view: ClusterView, found: Finding, nodes: Sequence[Node]) -> 
     """One of these pods ends."""
     for user in users(view, found, nodes)[: ENDED_ONE_BY_ONE if is_counted(found) else ENOUGH_ALONE]:
         has = "" if is_counted(found) else f" ({user.amount} {found.text('resource')})"
-        text, how = f"pod {user.pod.full_name} ends{has}", how_to_end(user.pod)
+        text, how = f"pod {user.pod.full_name} ends{has}", how_to_end(view, user.pod)
         yield Change(text, user.pod.ref, "", "", "", ending(view, user.pod), True, how)
 
 
