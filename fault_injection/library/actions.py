@@ -180,7 +180,11 @@ def _chosen(options: argparse.Namespace) -> list[Entry]:
     if release is None:
         return every
     # Of all those that are so in that release; one that is named must be.
-    return [Entry(found.folder, release) for found in every if not options.all or release in found.fault.minors]
+    chosen = [Entry(found.folder, release) for found in every if not options.all or release in found.fault.minors]
+    if not chosen:
+        known = sorted({minor for found in every for minor in found.fault.minors})
+        raise LabError(f"--release {release}: no fault is so in it; there are {', '.join(known)}")
+    return chosen
 
 
 def _innocents(options: argparse.Namespace) -> int | None:

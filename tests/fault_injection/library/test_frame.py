@@ -395,3 +395,8 @@ def test_an_event_that_names_no_object_is_about_none() -> None:
         {"kind": "Event", "involvedObject": {"kind": "Pod", "name": "p"}},
     ]
     assert recordings.Recording({"items": events}, {}, {}).events(of) == events[1:]
+
+
+def test_a_release_of_no_fault_is_refused_and_not_a_run_of_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--all", "--release", "9.9"]) == 1
+    assert "--release 9.9: no fault is so in it; there are 1.34, 1.35, 1.36, 1.37" in capsys.readouterr().err
