@@ -109,9 +109,7 @@ def record(options: argparse.Namespace) -> int:
 
 
 def _record_with(controller: str, options: argparse.Namespace) -> int:
-    chosen = entries() if options.all else _chosen(options)
-    if options.all:
-        chosen = [found for found in chosen if controller in found.fault.real]
+    chosen = [found for found in _chosen(options) if not options.all or controller in found.fault.real]
     real.recordable(chosen, controller)
     if options.jobs != 1:
         raise LabError("--jobs isn't for recordings with a controller: each has a control plane of its own, one after the other")

@@ -197,3 +197,17 @@ def test_what_blocks_without_the_selector_and_then_without_the_constraint_is_tol
     report = explained(cluster(*HERE, devices, *holder, *asked))
     assert code(report) == "SELECTOR_NO_MATCH"
     assert behind(report) == ["CONSTRAINT_UNSATISFIABLE", "DEVICES_IN_USE"]
+
+
+def test_of_two_selectors_that_nothing_passes_each_is_told_by_its_own_place_and_values() -> None:
+    devices = [gpu(name, {"link": "NVLink", "mode": "default"}) for name in ("a", "b")]
+    selectors = (f"{OWN}.link == 'nvlink'", f"{OWN}.mode == 'exclusive'")
+    view = cluster(*HERE, pool(devices), *asking(request("r", 1, *selectors)))
+    report = explained(view)
+    assert report.cause is not None
+    (second,) = report.behind
+    assert (report.cause.finding.field, second.field) == (
+        "spec.devices.requests[0].exactly.selectors[0]",
+        "spec.devices.requests[0].exactly.selectors[1]",
+    )
+    assert "link" not in next(line for line in answered(view).split("\n") if line.startswith("behind it"))

@@ -20,6 +20,9 @@ from .report import Cause, MissingKey
 from .request_changes import find_constraint
 from .selector_changes import guarded
 
+ANY = Selector("true")
+"""In the place of a selector that goes: the others keep theirs, by which findings name them."""
+
 
 def lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None:
     """The problem without the selector or constraint that the cause names, with a guard in it, or with the lists compared that it doesn't
@@ -71,8 +74,7 @@ def _with_selector(
     """Another selector in the place of one of a request, or none."""
     if selector is None and request.mode == "All":
         return None
-    instead = () if selector is None else (selector,)
-    changed = replace(request, selectors=(*request.selectors[:index], *instead, *request.selectors[index + 1 :]))
+    changed = replace(request, selectors=(*request.selectors[:index], selector or ANY, *request.selectors[index + 1 :]))
     requests = claim.spec.requests
     shape = _with_request(requests[position], request, changed)
     spec = replace(claim.spec, requests=(*requests[:position], shape, *requests[position + 1 :]))
@@ -88,8 +90,7 @@ def _with_class_selector(
     everyone = (entry for claim in problem.claims for each in claim.spec.requests for entry in each.alternatives)
     if selector is None and any(entry.mode == "All" and entry.class_name == request.class_name for entry in everyone):
         return None
-    instead = () if selector is None else (selector,)
-    changed = replace(known, selectors=(*known.selectors[:index], *instead, *known.selectors[index + 1 :]))
+    changed = replace(known, selectors=(*known.selectors[:index], selector or ANY, *known.selectors[index + 1 :]))
     return replace(problem, classes={**problem.classes, request.class_name: changed})
 
 

@@ -25,7 +25,7 @@ from .plugins import device_plugin_of, plugin_of, pod_on
 from .report import Change
 
 MOST = 8
-"""Young nodes of one kind that are looked at."""
+"""Young nodes of one kind that are played as complete."""
 MADE_ALIKE = frozenset({"nodegroup", "nodepool", "karpenter"})
 """Kinds of groups whose nodes somebody makes alike."""
 NAMED = 2
@@ -46,7 +46,7 @@ def publishing(view: ClusterView, problem: AllocationProblem | None = None) -> I
     """For each kind of young nodes: their drivers have published. `problem`: whose classes name the drivers that matter."""
     asked = frozenset(_drivers_asked(view, problem)) if problem is not None else frozenset[str]()
     for young in _found(view):
-        edits = [edit for node in young.nodes for edit in _complete(view, young, node)]
+        edits = [edit for node in young.nodes[:MOST] for edit in _complete(view, young, node)]
         named = [driver for driver in young.drivers if driver in asked] or [*young.drivers, *young.resources]
         what, where = _several(named), _several([node.name for node in young.nodes])
         verb = "publishes" if len(named) == 1 else "publish"
@@ -100,7 +100,7 @@ def _of_kind(view: ClusterView, members: Sequence[Node], fresh: Collection[str])
         return None
     lacking = sorted(frozenset[str]().union(*(wanted - has[node] for node in young)))
     resources = tuple(name for name in lacking if "/" in name)
-    return Young(young[:MOST], whole[0], tuple(name for name in lacking if name not in resources), resources)
+    return Young(young, whole[0], tuple(name for name in lacking if name not in resources), resources)
 
 
 def _offered(view: ClusterView, node: Node) -> frozenset[str]:
