@@ -1,9 +1,9 @@
 """`lab check-scaleup`: the two numbers of new nodes against the real scheduler, on random cases.
 
 Each case says how many nodes of a kind it takes: `least`, below which there is no way, and `scheduler`, with which the scheduler places
-all. With one node less than `least` the real scheduler must never bind all pods; with `scheduler` nodes it must bind all, unless it took
-one of several nodes at random on the way: of these cases it must place all in 95 %, which is judged where there are enough of them. Where
-nothing was random, which pods share a node is compared too.
+all. With one node less than `least` the real scheduler must never bind all pods; with `scheduler` nodes it must bind all, unless chance had
+a say on the way (one of several nodes, or when a refused pod comes up again): of these cases it must place all in 95 %, which is judged
+where there are enough of them. Where nothing was random, which pods share a node is compared too.
 
 The order of the queue is made certain by gates, which are lifted one after another; a group comes up when its last member's is. Pods are
 looked at until each is bound or refused, and nothing has changed for a while.
@@ -131,7 +131,7 @@ def compare(lab: Lab, cases: int, seed: int, ties: int = 0) -> Result:
 
 
 def has_tie(counts: NodeCounts) -> bool:
-    """Whether the scheduler chooses at random on the way to a number of nodes that is enough."""
+    """Whether the scheduler leaves something to chance on the way to a number of nodes that is enough."""
     return counts.scheduler is not None and counts.tie
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from k8s_topo_mcp.scaleup.alike import Alike
 from k8s_topo_mcp.scaleup.node_counts import Counting, first_looks, node_counts
+from k8s_topo_mcp.scaleup.play import Player
 from k8s_topo_mcp.scaleup.queue import queue_of
-from k8s_topo_mcp.scaleup.replay import _Player, play_all
+from k8s_topo_mcp.scaleup.replay import play_all
 from k8s_topo_mcp.scheduling.kinds_of_pods import Kinds
 
 from ..diagnosis.clusters import claim, cluster, device_class, gpus, node, pod, pool, request
@@ -91,4 +92,4 @@ def test_ways_that_count_as_one_end_alike(many: int, count: int, free: list[int]
     alike = Alike(view, waiting, {})
     paths = [()] + [(way,) for turn in found.first.choices[:1] for way in range(1, turn)]
     for path in paths:
-        assert len(_Player(view, entries, kinds, known, alike, path).run().placed) == len(found.first.placed)
+        assert len(Player(view, entries, kinds, known, alike, path).run().placed) == len(found.first.placed)

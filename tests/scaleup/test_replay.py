@@ -15,7 +15,7 @@ from k8s_topo_mcp.view import ClusterView
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, gpu, gpus, match, node, pod, pool, request
 from ..diagnosis.gangs import ON, member, members, pod_group
-from .templates import pods
+from .templates import plain, pods
 
 IN_ZONES = {**ON, "TopologyAwareWorkloadScheduling": True}
 
@@ -121,3 +121,29 @@ def test_a_group_that_gives_everything_back_may_have_depended_on_the_order() -> 
         items = [*(node(name, allocatable={"cpu": "1"}) for name in order), *shared, pod_group(2), *members(2, requests={"cpu": "1"})]
         found = played(cluster(device_class(), *items, gates=ON), 100)
         assert (found.first.independent, found.tie, found.ways) == (False, True, 2)
+
+
+NEAR_WEB = {
+    "podAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
+        ]
+    }
+}
+WEB = {"metadata": {"labels": {"app": "web"}}}
+
+
+def test_when_a_refused_pod_comes_up_again_is_not_certain() -> None:
+    """At once after the pod that it waits for, or after all others: then it finds no room, or they don't."""
+    waiting = [plain("db", "3", affinity=NEAR_WEB), plain("web", "1", **WEB), *(plain(f"x{number}", "1") for number in range(3))]
+    found = played(cluster(node("n1", allocatable={"cpu": "4"}), *waiting), 100)
+    assert (found.any_order, found.tie, found.ways, found.all_ways) == (True, True, 2, False)
+    assert [pod.name for pod, _ in found.first.placed] == ["web", "x0", "x1", "x2"]
+    assert [pod.name for pod, _ in found.worst.placed] == ["web", "db"]
+
+
+def test_what_comes_up_again_after_all_others_in_any_case_is_certain() -> None:
+    waiting = [plain("db", "3", affinity=NEAR_WEB), plain("m", "1"), plain("web", "1", **WEB)]
+    found = played(cluster(node("n1", allocatable={"cpu": "5"}), *waiting), 100)
+    assert (found.any_order, found.tie, found.ways, found.all_ways) == (False, False, 1, True)
+    assert [pod.name for pod, _ in found.worst.placed] == ["m", "web", "db"]

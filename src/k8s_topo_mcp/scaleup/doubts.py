@@ -23,8 +23,9 @@ from ..scheduling.pod_signature import relates, signature
 from ..view import Replace
 from .new_nodes import NewNodes
 from .on_new_nodes import OnNewNode
+from .play import Play
 from .queue import Entry
-from .replay import MOST_PLAYED, Play, play_all
+from .replay import MOST_PLAYED, play_all
 
 MOST_CASES, MOST_OF_A_FEW = 8, 64
 """So many combinations of such pods and nodes are played of any queue, and so many of a small one: as long as in all plays of all of them

@@ -18,8 +18,9 @@ from ..view import ClusterView
 from .left_over import LeftOver, left_over
 from .new_nodes import NewNodes, with_nodes
 from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts, nodes_for_the_rest
+from .play import Play
 from .queue import Entry
-from .replay import Play, play_all, ways_for
+from .replay import play_all, ways_for
 from .template import NodeTemplate
 
 

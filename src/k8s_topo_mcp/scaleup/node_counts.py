@@ -21,8 +21,9 @@ from .left_over import LeftOver, left_over
 from .new_nodes import NewNodes, with_nodes
 from .on_new_nodes import doubtful_on
 from .packing import Answer, Packing
+from .play import Play
 from .queue import Entry, queue_of
-from .replay import Play, Plays, play_all, ways_for
+from .replay import Plays, play_all, ways_for
 from .template import NodeTemplate
 
 MOST_NODES = 64
@@ -37,10 +38,10 @@ class NodeCounts:
     needed). None: no number of nodes is enough, as `nowhere` are pods that no such node takes.
 
     `scheduler`: with so many the scheduler's own way places all; None: not with up to `tried`, or `unknown` says why that isn't known.
-    `tie`: on the way it took one of several nodes at random; `ways` through such ties were played, all of them if `all_ways`; with
-    `scheduler` nodes each of these placed every pod, else they are of the last number tried. `fewest`: no smaller number was left out.
-    `undecided`: pods of which it isn't known whether a new node takes them: then only `least` is told, of the others. `new` and `play`: the
-    cluster with `scheduler` nodes, and the way through on which the fewest pods get one.
+    `tie`: on the way chance decided which node it takes or when it tries a pod again; `ways` through that were played, all of them if
+    `all_ways`; with `scheduler` nodes each of these placed every pod, else they are of the last number tried. `fewest`: no smaller number
+    was left out. `undecided`: pods of which it isn't known whether a new node takes them: then only `least` is told, of the others. `new`
+    and `play`: the cluster with `scheduler` nodes, and the way through on which the fewest pods get one.
     """
 
     template: NodeTemplate

@@ -1,79 +1,45 @@
-"""The scheduler's queue played through: who gets which node, one entry after another, with its scores.
+"""The scheduler's queue played through, in each way that it may go.
 
-Source: k8s.io/kubernetes pkg/scheduler, ScheduleOne, schedulePod and scheduleOnePodGroup. Of nodes with equal scores the scheduler takes
-one at random (sorted_nodes.go): such a tie is played both ways unless the nodes are alike. A group that doesn't start gives everything
-back.
+Source: k8s.io/kubernetes pkg/scheduler. Of nodes with equal scores the scheduler takes one at random (sorted_nodes.go): such a tie is
+played both ways unless the nodes are alike. When a refused pod comes up again isn't in the API either (backend/queue: its backoff, its last
+attempt, and when the queue is told that another pod was bound): where that makes a difference both ends are played, after all others and
+at once.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ..objects import Node, Pod
-from ..scheduling.gang_scheduling import Gang
 from ..scheduling.kinds_of_pods import Kinds
-from ..scheduling.placement import NodePlacement, Placement
-from ..scheduling.places import Places
-from ..scheduling.placing import Known, Mark, Placing
-from ..scheduling.pod_group_trial import Attempt, attempt
-from ..scheduling.topology_placement import domains
-from ..view import ClusterView, Edit, Replace
+from ..scheduling.placing import Known
+from ..view import ClusterView
 from .alike import Alike
+from .play import Play, Player
 from .queue import Entry
 
 MOST_ORDERS = 16
 """So many ways through the ties are played."""
 MOST_PLAYED = 600
 """So many pods are placed in all ways through the ties together, but for the first two ways."""
-MOST_JUDGED = 200_000
-"""So many times a node may be judged in one play. Reached only where every placement touches all nodes of a large cluster."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Partial:
-    """So many members of a group found a place at once, too few; `edits` put them, and what was placed before, into the view."""
-
-    fit: int
-    edits: tuple[Edit, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Play:
-    """What came of one way through. `placed` pods with their nodes, in order; `left` pods with their placement at their last attempt (None:
-    it didn't come up, or its group had ended before). `partial`: what came of the last trial of each group that doesn't start, by its name.
-    `choices`: among how many kinds of nodes each tie chose. `edits` put it into the view. `independent`: on every other way as many pods
-    get a node, as all are alike and each node takes as many of them in whatever order. `unknown`: why the play ended early."""
-
-    placed: tuple[tuple[Pod, str], ...]
-    left: tuple[tuple[Pod, Placement | None], ...]
-    partial: Mapping[str, Partial]
-    choices: tuple[int, ...]
-    edits: tuple[Edit, ...]
-    independent: bool = False
-    unknown: str = ""
-
-    @property
-    def complete(self) -> bool:
-        """Whether every pod got a node."""
-        return not self.left and not self.unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plays:
     """`first`: of equal nodes always the first; `worst`: the way on which the fewest pods get a node. `ways`: so many were played, and
-    `all_ways` whether there are no others that could end otherwise."""
+    `all_ways` whether there are no others that could end otherwise. `any_order`: when refused pods come up again makes a difference."""
 
     first: Play
     worst: Play
     ways: int
     all_ways: bool
+    any_order: bool = False
 
     @property
     def tie(self) -> bool:
         """Whether chance has a say."""
-        return not self.first.independent and (bool(self.first.choices) or self.ways > 1)
+        return not self.first.independent and (bool(self.first.choices) or self.ways > 1 or self.any_order)
 
 
 def play_all(
@@ -91,163 +57,36 @@ def play_all(
     worst: Play | None = None
     waiting: deque[tuple[int, ...]] = deque([()])
     ways = 0
+    any_order = False
     while waiting and ways < most and not (while_complete and worst is not None and not worst.complete):
         path = waiting.popleft()
-        played = _Player(view, entries, kinds, known, alike, path).run()
+        played = Player(view, entries, kinds, known, alike, path).run()
         ways += 1
         first = first or played
         if worst is None or len(played.placed) < len(worst.placed):
             worst = played
         if played.independent:
             return Plays(first, played, ways, True)
+        if played.overtaken and (played.complete or not while_complete):
+            at_once = Player(view, entries, kinds, known, alike, path, at_once=True).run()
+            if at_once.unknown or _order(at_once, kinds) != _order(played, kinds):
+                any_order = True
+                if not at_once.unknown:
+                    ways += 1
+                    worst = at_once if len(at_once.placed) < len(worst.placed) else worst
         for turn in range(len(path), len(played.choices)):
             start = (*path, *(0 for _ in range(turn - len(path))))
             waiting.extend((*start, other) for other in range(1, played.choices[turn]))
     assert first is not None
     assert worst is not None
-    return Plays(first, worst, ways, not waiting)
+    return Plays(first, worst, ways, not waiting and not any_order, any_order)
+
+
+def _order(play: Play, kinds: Kinds) -> list[int]:
+    """Which kinds of pods got their nodes one after another. With the same choices the nodes are the same then."""
+    return [kinds.of_pod(pod) for pod, _ in play.placed]
 
 
 def ways_for(pods: int) -> int:
     """How many ways are played for so many pods."""
     return max(2, min(MOST_ORDERS, MOST_PLAYED // max(1, pods)))
-
-
-class _Player:
-    """One way through; `path` says which kind of node each tie takes, the first where it ends."""
-
-    def __init__(self, view: ClusterView, entries: Sequence[Entry], kinds: Kinds, known: Known, alike: Alike, path: Sequence[int]) -> None:
-        pods = [pod for entry in entries for pod in entry.pods]
-        self._view = view
-        self._entries = entries
-        self._alike = alike
-        self._path = path
-        self._choices: list[int] = []
-        self._trying = False
-        self._placing = Placing(view, pods, known=known, kinds=kinds, choose=self._choose)
-        self._placed: dict[tuple[str, str], tuple[Pod, str]] = {}
-        self._last: dict[tuple[str, str], Placement | None] = {}
-        self._partial: dict[str, Partial] = {}
-        self._depends = False
-        self._unknown = ""
-
-    def run(self) -> Play:
-        waiting = list(self._entries)
-        # What was refused comes up again when something was placed that may have opened a node.
-        nominated = any(pod.nominated_node_name for entry in self._entries for pod in entry.pods)
-        again = self._placing.kinds.related or bool(self._placing.kinds.shared) or nominated
-        while waiting and not self._unknown:
-            before = len(self._placed)
-            waiting = [entry for entry in waiting if not self._try(entry) and not self._unknown]
-            self._placing.settled()
-            if not again or len(self._placed) == before:
-                break
-        pods = [pod for entry in self._entries for pod in entry.pods]
-        placed = tuple(self._placed.values())
-        return Play(
-            placed,
-            tuple((pod, self._last.get(pod.key)) for pod in pods if pod.key not in self._placed),
-            self._partial,
-            tuple(self._choices),
-            self._placing.edits(placed),
-            self._independent(),
-            self._unknown,
-        )
-
-    def _independent(self) -> bool:
-        decided_elsewhere = any(entry.gang is not None and entry.gang.topology_key for entry in self._entries)
-        return self._placing.one_kind and not (self._depends or self._placing.order_matters or decided_elsewhere or self._unknown)
-
-    def _try(self, entry: Entry) -> bool:
-        """Whether all of the entry has a node now."""
-        if entry.held is not None:
-            return False
-        if self._placing.judged > MOST_JUDGED:
-            self._unknown = "too many nodes have to be judged again for each pod"
-            return False
-        if entry.gang is not None:
-            return self._group(entry, entry.gang)
-        (pod,) = entry.pods
-        places = self._placing.places(pod)
-        here = None if places.ends or self._placing.waits_for_a_claim(pod) else self._choose(pod, places)
-        if here is None:
-            self._last[pod.key] = places.as_placement(pod)
-            return False
-        self._placing.take(pod, here, places.placement)
-        self._placed[pod.key] = pod, here.node.name
-        return True
-
-    def _group(self, entry: Entry, gang: Gang) -> bool:
-        waiting = [pod for pod in entry.pods if pod.key not in self._placed]
-        nodes = {pod.key: node for pod, node in self._placed.values()}
-        now = replace(gang, members=tuple(replace(pod, node_name=nodes[pod.key]) if pod.key in nodes else pod for pod in gang.members))
-        mark = self._placing.mark()
-        made = self._in_domains(now, waiting, mark) if gang.topology_key else attempt(self._placing, now, waiting)
-        self._depends |= self._placing.order_matters  # also if the group gives everything back
-        if made is None:
-            return False
-        for pod, placement in made.failed:
-            self._last[pod.key] = placement
-        if made.ended is not None:
-            self._last[made.ended.pod.key] = made.ended
-        if not made.starts:
-            self._placing.back_to(mark)
-            there = [Replace(replace(pod, node_name=node)) for pod, node in self._placed.values()]
-            edits = {(type(edit.object), edit.object.key): edit for edit in (*there, *made.edits)}
-            self._partial[gang.name] = Partial(len(made.placed), tuple(edits.values()))
-            return False
-        self._partial.pop(gang.name, None)
-        for pod, node in made.placed:
-            self._placed[pod.key] = pod, node
-        return len(made.placed) == len(waiting)
-
-    def _in_domains(self, gang: Gang, waiting: Sequence[Pod], mark: Mark) -> Attempt | None:
-        """Each domain of the topology constraint by itself. Which of those that do is taken depends on scores that aren't modelled, so that
-        it counts as a tie; the ties inside it come after that one. Trials of domains take the first of equal nodes, on every way."""
-        found = domains(self._placing.view, gang)
-        if isinstance(found, str) or not found:
-            return None
-        starting: list[tuple[Node, ...]] = []
-        best: Attempt | None = None
-        self._trying = True
-        for nodes in found.values():
-            made = self._within(nodes, gang, waiting)
-            self._placing.back_to(mark)
-            if made.starts:
-                starting.append(nodes)
-            if best is None or made.scheduled > best.scheduled:
-                best = made
-        self._trying = False
-        if not starting:
-            return best
-        chosen = self._decide(len(starting))
-        for nodes in (starting[chosen], *starting[:chosen], *starting[chosen + 1 :]):
-            best = self._within(nodes, gang, waiting)
-            if best.starts:
-                break
-            self._placing.back_to(mark)  # with these ties it doesn't do, so that another one is taken
-        return best
-
-    def _within(self, nodes: Sequence[Node], gang: Gang, waiting: Sequence[Pod]) -> Attempt:
-        self._placing.within = frozenset(node.name for node in nodes)
-        try:
-            return attempt(self._placing, gang, waiting)
-        finally:
-            self._placing.within = None
-
-    def _choose(self, pod: Pod, places: Places) -> NodePlacement | None:
-        names = places.equally_good(pod)
-        if not names:
-            return None
-        if len(names) == 1:
-            return places.entries[names[0]]
-        kinds = self._alike.classes(sorted(names), self._placing)
-        chosen = kinds[self._decide(len(kinds))] if len(kinds) > 1 else kinds[0]
-        return places.entries[chosen[0]]
-
-    def _decide(self, of: int) -> int:
-        if of < 2 or self._trying:
-            return 0
-        turn = len(self._choices)
-        self._choices.append(of)
-        return self._path[turn] if turn < len(self._path) else 0

@@ -20,8 +20,9 @@ from .left_over import LeftOver, classes_asked, left_over
 from .new_nodes import NewNodes, with_nodes
 from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts
 from .on_new_nodes import OnNewNode, on_new_node
+from .play import Play
 from .queue import Entry, queue_of
-from .replay import Play, Plays, play_all, ways_for
+from .replay import Plays, play_all, ways_for
 from .template import NodeTemplate
 from .untouched import untouched
 
@@ -149,7 +150,8 @@ def _unplayed(plays: Plays) -> tuple[str, ...]:
     """That luck may have it otherwise than was played."""
     if plays.all_ways:
         return ()
-    return (f"the scheduler takes one of several nodes at random, again and again: {plays.ways} ways through that were played, not all",)
+    chance = "chance decides which of several nodes the scheduler takes" + (" and when it tries a pod again" if plays.any_order else "")
+    return (f"{chance}: {plays.ways} ways through that were played, not all",)
 
 
 def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int, tuple[OnNewNode, ...]]:

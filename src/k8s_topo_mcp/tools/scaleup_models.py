@@ -94,9 +94,9 @@ class Now(Part):
 
 
 class Counts(Part):
-    """How many nodes of a kind it takes: with fewer than `at_least` there is no way at all; with `sure` the scheduler places all. `tie`: it
-    takes one of several nodes at random on the way; `ways`: so many ways through that were played, where these aren't all.
-    `skipped`: not each number between the two was tried."""
+    """How many nodes of a kind it takes: with fewer than `at_least` there is no way at all; with `sure` the scheduler places all. `tie`:
+    chance decides on the way which node it takes, or when it tries a pod again; `ways`: so many ways through that were played, where
+    these aren't all. `skipped`: not each number between the two was tried."""
 
     at_least: int | None = None
     sure: int | None = None

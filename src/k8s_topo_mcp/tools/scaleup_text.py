@@ -244,7 +244,7 @@ def counted(counts: Counts) -> str:
         return "none"
     fewest = "with fewer there is no way" if counts.at_least == counts.sure else f"with fewer than {counts.at_least} there is no way"
     played = f"{counts.ways} ways were played, not all" if counts.ways else "each way was played"
-    tie = f"; the scheduler picks one of several nodes at random on the way, {played}" if counts.tie else ""
+    tie = f"; on the way chance decides which of several nodes is taken or when a pod is tried again, {played}" if counts.tie else ""
     skipped = "; not each number between was tried" if counts.skipped else ""
     return f"{counts.sure} ({fewest}{skipped}{tie})"
 
