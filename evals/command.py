@@ -22,6 +22,7 @@ from .answers import found_in
 from .arms import Arm, BadArm, arm, known
 from .cases import Case, NoSuchCase, fingerprint
 from .fixes import carry_out, hash_of, wanted
+from .isolation import BY_HAND
 from .measuring import NotMeasured, measure
 from .models import TABLE, BadModels, Models, load, priced, words
 from .predictions import KINDS as ASKED
@@ -91,7 +92,7 @@ def run_all(options: argparse.Namespace) -> int:
     sys.stderr.write(f"{len(todo)} attempts, {len(todo) - left} of them on record\n")
 
     with progress(left, sys.stderr) as tell:
-        run(todo, folder, options.seconds, options.jobs, tell)
+        run(todo, folder, options.seconds, options.jobs, tell, options.isolation)
     sys.stderr.write(f"{time.monotonic() - began:.0f} s\n")
     return _write(options.out, table)
 
@@ -265,6 +266,7 @@ def answer(options: argparse.Namespace) -> int:
             repeat=repeat,
             outcome="out of time" if late else "answered",
             seconds=round(spent, 3),
+            isolation=BY_HAND,
             answers=() if late else (Timed(at=round(spent, 3), answer=said[-1]),),
         )
     )
@@ -338,6 +340,12 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument("--repeats", type=_positive, default=1)
     running.add_argument("--seconds", type=_some_seconds, default=SECONDS, help="of an attempt")
     running.add_argument("--jobs", type=_positive, default=2, help="attempts side by side")
+    running.add_argument(
+        "--isolation",
+        choices=("if-there", "required", "none"),
+        default="if-there",
+        help="keep agents' commands from the answer keys: where that works here (the default), or else don't run them, or not at all",
+    )
     running.add_argument("--shard", type=_shard, metavar="I/N", help="every N-th case from the I-th; `merge` puts shards together")
     running.add_argument(
         "--size", type=_size, action="append", default=[], metavar="MODEL=small|large", help="of a model, for the report; may be repeated"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .isolation import NAMESPACES
 from .records import Record
 from .results import CURVE, DEVICES, MOMENTS, PLACEMENT, Figures, Result, about_devices, arms, by_size, guessed, name_of
 from .scoring import Fix, Score
@@ -139,6 +141,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
     lines += _predictions(figures)
     lines += _repeats(figures)
     lines += _comparisons(figures)
+    lines += _isolation(found)
     missing = sorted({(name_of(record), record.why) for record in not_run})
     lines += [f"Not run: {name}: {why}." for name, why in missing] + ([""] if missing else [])
     if any(entry.record.agent == "first-answer" for entry in found):
@@ -180,6 +183,19 @@ def _repeats(figures: Mapping[str, Figures]) -> list[str]:
         return []
     rows = [(name, *(str(every_time(own.repeats(), number)) for number in range(1, most + 1))) for name, own in figures.items()]
     return [*_table(("right in each of the first", *map(str, range(1, most + 1))), rows), ""]
+
+
+def _isolation(found: Sequence[Result]) -> list[str]:
+    """Which attempts ran commands on the machine that has the answer keys, and what kept them from these."""
+    counted = Counter((name_of(entry.record), entry.record.isolation) for entry in found if entry.record.isolation)
+    lines: list[str] = []
+    for (name, how), number in sorted(counted.items()):
+        if how == NAMESPACES:
+            said = "commands ran in namespaces without this repository, so that they couldn't read the answer keys; the network wasn't cut"
+        else:
+            said = f"{how}: commands could have read the answer keys on this machine"
+        lines.append(f"Isolation: {name}, {number} {'attempt' if number == 1 else 'attempts'}: {said}.")
+    return [*lines, ""] if lines else []
 
 
 def _comparisons(figures: Mapping[str, Figures]) -> list[str]:
