@@ -43,6 +43,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
         "",
         f"Primary metric, fixed before the run: {run.get('metric', '')}",
         "",
+        *(line for text in run.get("warnings", ()) for line in (text, "")),
         *_table(
             ("arm", f"{what} at 120 s: {DEVICES}", f"the same: {PLACEMENT}", "cause right at the end", "median time", "predictions right"),
             [

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from .cases import Asked, Case
+from .cases import Asked, Case, fingerprint
 from .fixes import hash_of
 from .predictions import WORDS, Prediction, blind
 from .records import Record, Tried
@@ -77,6 +78,21 @@ def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterab
         for record in records
         if (case := cases.get(record.case)) is not None and record.outcome != "not run"
     ]
+
+
+def unlike(run: Mapping[str, Any], records: Iterable[Record], cases: Mapping[str, Asked]) -> list[str]:
+    """What of a run isn't as it was when it was made, in words: cases that aren't here, recordings or keys that are others now."""
+    missing = sorted({record.case for record in records} - cases.keys())
+    said: list[str] = []
+    if missing:
+        some = f"{', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}"
+        said.append(
+            f"Not scored: the attempts at {len(missing)} cases that aren't here ({some}); `--cases DIR` takes recordings from elsewhere."
+        )
+    chosen = [cases[name] for name in run.get("cases", {}) if name in cases]
+    if len(chosen) == len(run.get("cases", {})) and run.get("fingerprint") not in (None, fingerprint(chosen)):
+        said.append("Cases or keys have been changed since this run: its answers are scored here by those of now.")
+    return said
 
 
 @dataclass(frozen=True)
