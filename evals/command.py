@@ -15,7 +15,7 @@ from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.library.shelf import UnknownFault
 from fault_injection.library.strict import BadFile
 
-from . import by_hand, report, results
+from . import by_hand, page, report, results
 from .agents import KINDS, Agent, BadAgent, agent
 from .arms import BadArm, arm, known
 from .cases import Asked, Case, NoSuchCase, fingerprint
@@ -153,7 +153,7 @@ def _write(folder: Path, table: Models, recorded: Path | None) -> int:
     said = {**said, "warnings": results.unlike(said, records, by_name)}
     text = report.markdown(found, said, not_run, prices)
     (folder / "report.md").write_text(text, encoding="utf-8")
-    (folder / "report.html").write_text(report.page(found, said, not_run, folder, prices), encoding="utf-8")
+    (folder / "report.html").write_text(page.page(found, said, not_run, folder, prices), encoding="utf-8")
     sys.stdout.write(text)
     sys.stdout.write(f"{folder / 'report.html'}\n")
     return 0

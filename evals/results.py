@@ -162,9 +162,10 @@ class Figures:
     @property
     def time(self) -> float | None:
         """The median of the seconds until the answer was right and stayed so."""
-        return median([self._moment(entry) for entry in self.known])
+        return median([self.moment(entry) for entry in self.known])
 
-    def _moment(self, entry: Result) -> float | None:
+    def moment(self, entry: Result) -> float | None:
+        """The second from which the answer was right and stayed so; None: never."""
         moment: float | None = None
         for timed, found in zip(entry.record.answers, entry.scores, strict=True):
             moment = (timed.at if moment is None else moment) if self.good(found) else None
