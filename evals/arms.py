@@ -76,6 +76,16 @@ class Arm(Part):
             for name, server in self.servers.items()
         }
 
+    @property
+    def reads_snapshot(self) -> bool:
+        """Whether a server is given the recording as a file."""
+        return any("{snapshot}" in text for server in self.servers.values() for text in (*server.command, *server.env.values()))
+
+    @property
+    def brings_ours(self) -> bool:
+        """Whether a server is started by the interpreter that runs the evals, with this repository's source."""
+        return any("{python}" in text for server in self.servers.values() for text in server.command)
+
     def papers(self) -> str:
         """The documents, one after the other."""
         return "\n\n".join((ROOT / path).read_text(encoding="utf-8") for path in self.documents)

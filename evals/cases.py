@@ -1,7 +1,8 @@
 """Cases: a recording of a fault or control, the question as a user asks it, and what a right answer may name.
 
 The answer key is made from golden.yaml and the recording, never from what our tools say. `split`: even seeds are for tuning, odd ones are
-held out: whoever changes prompts, texts or tools looks at results of tuning cases alone.
+held out: whoever changes prompts, texts or tools looks at results of tuning cases alone. The repository has one recording of a fault, which
+everybody has seen; `recorded_in` takes those that were made of other seeds (`python -m fault_injection record FAULT --seed N --into DIR`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from fault_injection.library.declared import Fault
 from fault_injection.library.golden import Golden
 from fault_injection.library.recordings import Recording
 from fault_injection.library.roles import Named, filled, filled_in, roles_in
-from fault_injection.library.shelf import Entry, entries
+from fault_injection.library.shelf import FAULTS, Entry, entries
+from fault_injection.library.strict import BadFile
 
 from . import keys
 from .answers import Ref
@@ -42,11 +44,13 @@ class Case:
 
     entry: Entry
     release: str
+    at: Path | None = None
+    """Where its recording is; None: in the fault's own folder."""
 
     @property
     def name(self) -> str:
-        """FAULT@RELEASE."""
-        return f"{self.entry.name}@{self.release}"
+        """FAULT@RELEASE, or FAULT@RELEASE#SEED of a recording that isn't in the fault's folder."""
+        return f"{self.entry.name}@{self.release}" + ("" if self.at is None else f"#{self.seed}")
 
     @property
     def fault(self) -> Fault:
@@ -58,12 +62,17 @@ class Case:
 
     @cached_property
     def recording(self) -> Recording:
-        return recordings.read(self.entry, self.release)
+        return recordings.read(self.entry, self.release) if self.at is None else recordings.read_at(self.at, self._again)
+
+    @property
+    def _again(self) -> str:
+        assert self.at is not None
+        return f"{self.entry.name} --seed N --into {self.at.parent}"
 
     @property
     def snapshot(self) -> Path:
         """The file that the replay server serves."""
-        return recordings.path_of(self.entry, self.release)
+        return recordings.path_of(self.entry, self.release) if self.at is None else self.at
 
     @property
     def seed(self) -> int:
@@ -322,6 +331,28 @@ def cases(chosen: Sequence[str] = (), split: Split = "all") -> list[Case]:
         for case in found
         if (not chosen or case.name in chosen or case.entry.name in chosen) and (split == "all" or case.split == split)
     ]
+
+
+def recorded_in(folder: Path) -> list[Case]:
+    """The cases of a folder in which `record --into` has written, and of the folders in it, by name. Raises NoSuchCase, BadFile."""
+    if not folder.is_dir():
+        raise NoSuchCase(f"{folder}: there is no such folder; `python -m fault_injection record FAULT --seed N --into {folder}` makes it")
+    known = {entry.name for entry in entries()}
+    found: dict[str, Case] = {}
+    for source in sorted(folder.rglob("*.json.gz")):
+        name = source.name.removesuffix(".json.gz")
+        if name not in known:
+            raise NoSuchCase(f"{source}: no fault is called {name!r}; `record --into` writes FAULT.json.gz")
+        told = recordings.read_at(source, f"{name} --seed N --into {source.parent}").told
+        if not isinstance(told.get("release"), str) or not isinstance(told.get("seed"), int):
+            raise BadFile(f"{source}: the roles beside it say no release and seed")
+        case = Case(Entry(FAULTS / name, told["release"]), told["release"], source)
+        if case.name in found:
+            raise NoSuchCase(f"{source}: the same fault, release and seed as {found[case.name].at}; one of the two is enough")
+        found[case.name] = case
+    if not found:
+        raise NoSuchCase(f"{folder}: no recordings; `python -m fault_injection record FAULT --seed N --into {folder}` makes some")
+    return [found[name] for name in sorted(found)]
 
 
 class Asked(Protocol):

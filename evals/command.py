@@ -3,49 +3,45 @@
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
+import os
 import signal
 import sys
 import threading
 import time  # noqa: TID251 - how long a run takes, and a manual answer
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from fault_injection import replay
 from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.library.shelf import UnknownFault
+from fault_injection.library.strict import BadFile
 
-from . import report, results
+from . import by_hand, page, report, results
 from .agents import KINDS, Agent, BadAgent, agent
-from .answers import found_in
-from .arms import Arm, BadArm, arm, known
-from .cases import Case, NoSuchCase, fingerprint
+from .arms import BadArm, arm, known
+from .cases import Asked, Case, NoSuchCase, fingerprint
 from .fixes import carry_out, hash_of, wanted
 from .measuring import NotMeasured, measure
-from .models import TABLE, BadModels, Models, load, priced, words
-from .predictions import KINDS as ASKED
+from .models import BadModels, Models, load, priced, words
+from .options import parser
 from .predictions import everything
 from .progress import progress
-from .records import BadRecords, Folder, Record, Size, Timed, Tried, add_fix, described, fixes, merge, read
+from .records import BadRecords, Folder, Record, Size, Tried, add_fix, described, fixes, merge, read
 from .running import attempts, describe, run, share
 from .scoring import Fix
 from .statistics import paired
-from .tasks import prompt
-
-SECONDS = 300.0
-DEFAULT = Path("evals/results/latest")
 
 
 def main(arguments: list[str]) -> int:
     """Do what is asked; what can't be done is one line."""
-    options = _parser().parse_args(arguments)
+    options = parser(__doc__).parse_args(arguments)
     try:
-        return options.does(options)
-    except (BadArm, BadAgent, BadModels, BadRecords, NoSuchCase, UnknownFault, LabError, ApiError) as error:
+        return COMMANDS[options.does](options)
+    except (BadArm, BadAgent, BadFile, BadModels, BadRecords, NoSuchCase, UnknownFault, LabError, ApiError) as error:
         sys.stderr.write(f"evals: {error}\n")
     except KeyboardInterrupt:
         sys.stderr.write("evals: stopped; the same command goes on where it was\n")
+    except BrokenPipeError:  # whoever read the output has seen enough
+        sys.stdout = sys.__stdout__ = open(os.devnull, "w")  # noqa: SIM115 - Python flushes it at its end
     except OSError as error:
         sys.stderr.write(f"evals: {error.filename or ''}: {error.strerror or error}\n")
     return 1
@@ -53,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """The cases, the arms and what is missing for them."""
-    found = everything(options.case, options.split)
+    found = _chosen(options)
     if options.fingerprint:
         sys.stdout.write(f"{fingerprint(found)}  {len(found)} cases, {options.split}\n")
         return 0
@@ -69,15 +65,21 @@ def show(options: argparse.Namespace) -> int:
     return 0
 
 
+def _chosen(options: argparse.Namespace) -> list[Asked]:
+    """The cases that are asked for. Raises NoSuchCase where there are none."""
+    found = everything(options.case, options.split, options.cases)
+    if not found:
+        raise NoSuchCase(f"none of these cases is of the split {options.split}: `python -m evals list`")
+    return found
+
+
 def run_all(options: argparse.Namespace) -> int:
     """Attempts, and their report."""
-    chosen = everything(options.case, options.split)
+    chosen = _chosen(options)
     found_arms = [arm(name) for name in options.arm]
     agents = [agent(name) for name in options.agent]
     if any(entry.uses_arms for entry in agents) and not found_arms:
         raise BadArm(f"which arms? --arm, of {', '.join(known())}, or the path of a .yaml file")
-    if not chosen:
-        raise NoSuchCase(f"none of these cases is of the split {options.split}: `python -m evals list`")
     folder = Folder(options.out)
     describe(folder, chosen, options.split, found_arms, options.seconds, options.repeats)
     table = load(options.models)
@@ -91,9 +93,9 @@ def run_all(options: argparse.Namespace) -> int:
     sys.stderr.write(f"{len(todo)} attempts, {len(todo) - left} of them on record\n")
 
     with progress(left, sys.stderr) as tell:
-        run(todo, folder, options.seconds, options.jobs, tell)
+        run(todo, folder, options.seconds, options.jobs, tell, options.isolation)
     sys.stderr.write(f"{time.monotonic() - began:.0f} s\n")
-    return _write(options.out, table)
+    return _write(options.out, table, options.cases)
 
 
 def _sizes(said: Sequence[tuple[str, Size]], agents: Sequence[Agent]) -> dict[str, Size]:
@@ -118,7 +120,7 @@ def _until_stopped() -> None:
 def try_fixes(options: argparse.Namespace) -> int:
     """Carry out the fixes of a run's answers in a lab, those that weren't yet."""
     folder: Path = options.folder
-    by_name = {case.name: case for case in everything()}
+    by_name = {case.name: case for case in everything(folder=options.cases)}
     table = load(options.models)
     known_fixes = {(tried.case, tried.fix) for tried in fixes(folder) if tried.outcome is not Fix.NOT_RUN}
     work = [(case, fix) for case, fix in wanted(_records(folder), by_name) if (case.name, hash_of(fix)) not in known_fixes]
@@ -132,24 +134,26 @@ def try_fixes(options: argparse.Namespace) -> int:
         sys.stderr.write(f"[{done}/{len(work)}] {case.name}: {outcome.value}{f' ({why})' if why else ''}\n")
 
     carry_out(work, tell)
-    return _write(folder, table)
+    return _write(folder, table, options.cases)
 
 
 def write_report(options: argparse.Namespace) -> int:
-    return _write(options.folder, load(options.models))
+    return _write(options.folder, load(options.models), options.cases)
 
 
-def _write(folder: Path, table: Models) -> int:
+def _write(folder: Path, table: Models, recorded: Path | None) -> int:
     as_told = _records(folder)
     records = priced(as_told, table)
     said = described(folder)
-    found = results.results(records, {case.name: case for case in everything()}, fixes(folder))
+    by_name = {case.name: case for case in everything(folder=recorded)}
+    found = results.results(records, by_name, fixes(folder))
     not_run = [record for record in records if record.outcome == "not run"]
     scored = {entry.record.id for entry in found}
     prices = words([record for record in as_told if record.id in scored], table)
+    said = {**said, "warnings": results.unlike(said, records, by_name)}
     text = report.markdown(found, said, not_run, prices)
     (folder / "report.md").write_text(text, encoding="utf-8")
-    (folder / "report.html").write_text(report.page(found, said, not_run, folder, prices), encoding="utf-8")
+    (folder / "report.html").write_text(page.page(found, said, not_run, folder, prices), encoding="utf-8")
     sys.stdout.write(text)
     sys.stdout.write(f"{folder / 'report.html'}\n")
     return 0
@@ -164,7 +168,9 @@ def _records(folder: Path) -> list[Record]:
 
 def compare(options: argparse.Namespace) -> int:
     """Two runs, arm by arm, on the cases that both have."""
-    by_name = {case.name: case for case in everything()}
+    by_name = {case.name: case for case in everything(folder=options.cases)}
+    for path in (options.first, options.second):
+        sys.stderr.write("".join(f"{path}: {line}\n" for line in results.unlike(described(path), _records(path), by_name)))
     first, second = (results.arms(results.results(_records(path), by_name, fixes(path))) for path in (options.first, options.second))
     for name in sorted(first.keys() | second.keys()):
         if name not in first or name not in second:
@@ -206,177 +212,17 @@ def merge_all(options: argparse.Namespace) -> int:
     table = load(options.models)
     number = merge(options.shards, options.out)
     sys.stderr.write(f"{number} attempts\n")
-    return _write(options.out, table)
+    return _write(options.out, table, options.cases)
 
 
-# --- by hand --------------------------------------------------------------------------------------------------------------------------
-
-
-def start(options: argparse.Namespace) -> int:
-    """Serve a case until Ctrl-C, and say the question: the clock runs from then. `answer FILE` stops it."""
-    case = everything([options.case])[0]
-    chosen: Arm = arm(options.arm)
-    if (lacking := chosen.missing()) is not None:
-        raise BadArm(f"arm {chosen.name} can't be used here: {lacking}")
-    if (options.out / "started.json").exists():
-        raise BadRecords(f"{options.out}: an attempt is running there; answer it, or delete started.json")
-    describe(Folder(options.out), everything(), "all", [chosen], options.seconds, 1)
-    with replay.serve(str(case.snapshot)) as server:
-        kubeconfig = server.kubeconfig(options.out / "kubeconfig")
-        state = {"case": case.name, "arm": chosen.name, "who": options.who, "began": time.time(), "seconds": options.seconds}
-        (options.out / "started.json").write_text(json.dumps(state) + "\n")
-        sys.stdout.write(prompt(case.question, options.seconds, chosen.papers()))
-        sys.stdout.write(f"\nexport KUBECONFIG={kubeconfig.resolve()}\n")
-        for name, command in chosen.commands(kubeconfig.resolve(), case.snapshot).items():
-            sys.stdout.write(f"MCP server {name}: {' '.join(command.command)}\n")
-        sys.stdout.write(f"then: python -m evals answer FILE --out {options.out}\n")
-        sys.stdout.flush()
-        stopping = threading.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stopping.set())
-        while not stopping.wait(0.5) and (options.out / "started.json").exists():
-            pass
-    return 0
-
-
-def answer(options: argparse.Namespace) -> int:
-    """Take the answer of an attempt by hand; the clock stops with the call."""
-    place = options.out / "started.json"
-    if not place.exists():
-        raise BadRecords(f"{options.out}: nothing was started there; `python -m evals start CASE --out {options.out}`")
-    state = json.loads(place.read_text())
-    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8", errors="replace")
-    now = time.time()
-    (case,) = everything([state["case"]])
-    said = found_in(text, case.answered_by)
-    if not said:
-        raise BadRecords(f"{options.file}: no answer in it; it ends with one JSON object of the form that was printed with the question")
-    spent = now - state["began"]
-    folder = Folder(options.out)
-    repeat = sum(record.case == case.name and record.agent == "manual" and record.model == state["who"] for record in read(options.out))
-    late = spent > state["seconds"]
-    folder.add(
-        Record(
-            case=case.name,
-            seed=case.seed,
-            arm=state["arm"],
-            agent="manual",
-            model=state["who"],
-            repeat=repeat,
-            outcome="out of time" if late else "answered",
-            seconds=round(spent, 3),
-            answers=() if late else (Timed(at=round(spent, 3), answer=said[-1]),),
-        )
-    )
-    place.unlink()
-    sys.stdout.write(f"{case.name}: {'too late, ' if late else ''}{spent:.0f} s\n")
-    return 0
-
-
-# --- the command line -----------------------------------------------------------------------------------------------------------------
-
-
-def _shard(text: str) -> tuple[int, int]:
-    first, _, of = text.partition("/")
-    if not (first.isdigit() and of.isdigit() and 1 <= int(first) <= int(of)):
-        raise argparse.ArgumentTypeError(f"{text!r}: I/N with I from 1 to N, as in 2/8")
-    return int(first), int(of)
-
-
-def _size(text: str) -> tuple[str, Size]:
-    model, _, size = text.rpartition("=")
-    if not model or size not in ("small", "large"):
-        raise argparse.ArgumentTypeError(f"{text!r}: MODEL=small or MODEL=large")
-    return model, size
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 64:
-        raise argparse.ArgumentTypeError(f"{text!r}: a number from 1 to 64")
-    return int(text)
-
-
-def _some_seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 1 <= value <= 3600:
-        raise argparse.ArgumentTypeError(f"{text!r}: seconds, from 1 to 3600")
-    return value
-
-
-def _parser() -> argparse.ArgumentParser:
-    width = shutil.get_terminal_size().columns - 2
-    parser = argparse.ArgumentParser(
-        prog="python -m evals", description=__doc__, formatter_class=lambda prog: argparse.HelpFormatter(prog, width=width)
-    )
-    kinds = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    def command(name: str, does: object, text: str) -> argparse.ArgumentParser:
-        made = kinds.add_parser(name, help=text, description=text)
-        made.set_defaults(does=does)
-        return made
-
-    def choose(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--case", action="append", default=[], metavar="FAULT[@RELEASE]", help="may be repeated; by default all")
-        made.add_argument("--split", choices=("all", "tuning", "held-out"), default="all", help="by the parity of a case's seed")
-
-    def priced_by(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--models", type=Path, default=TABLE, metavar="FILE", help="sizes and prices of models")
-
-    listing = command("list", show, "the cases, arms and agents")
-    choose(listing)
-    listing.add_argument("--fingerprint", action="store_true", help="the hash of the cases alone, to publish before a run")
-
-    running = command("run", run_all, "ask agents; goes on where a run was stopped")
-    choose(running)
-    running.add_argument("--agent", action="append", required=True, metavar="KIND[:MODEL]", help=f"{', '.join(KINDS)}; may be repeated")
-    running.add_argument(
-        "--arm", action="append", default=[], metavar="NAME", help=f"{', '.join(known())}, or a .yaml file; may be repeated"
-    )
-    running.add_argument("--repeats", type=_positive, default=1)
-    running.add_argument("--seconds", type=_some_seconds, default=SECONDS, help="of an attempt")
-    running.add_argument("--jobs", type=_positive, default=2, help="attempts side by side")
-    running.add_argument("--shard", type=_shard, metavar="I/N", help="every N-th case from the I-th; `merge` puts shards together")
-    running.add_argument(
-        "--size", type=_size, action="append", default=[], metavar="MODEL=small|large", help="of a model, for the report; may be repeated"
-    )
-    priced_by(running)
-    running.add_argument("--out", type=Path, default=DEFAULT, metavar="FOLDER")
-
-    for name, does, text in (
-        ("fixes", try_fixes, "carry out the fixes that were proposed, each in a fresh copy of its cluster, in a lab"),
-        ("report", write_report, "report.md and report.html from the records"),
-    ):
-        made = command(name, does, text)
-        made.add_argument("folder", type=Path, nargs="?", default=DEFAULT)
-        priced_by(made)
-
-    comparing = command("compare", compare, "two runs, arm by arm, on the cases of both")
-    comparing.add_argument("first", type=Path)
-    comparing.add_argument("second", type=Path)
-
-    measuring = command("measure", measure_all, "a question before anything is broken: measure its truth in a fault's scene, in a lab")
-    measuring.add_argument("fault", nargs="+")
-    measuring.add_argument(
-        "--ask", choices=tuple(ASKED), default="copies", help="how many pods would start, whether one would, or which node would let one"
-    )
-    measuring.add_argument("--release", default="1.37")
-
-    merging = command("merge", merge_all, "put the shards of a run together")
-    merging.add_argument("shards", type=Path, nargs="+")
-    merging.add_argument("--out", type=Path, required=True, metavar="FOLDER")
-    priced_by(merging)
-
-    starting = command("start", start, "serve a case, print the question, and start the clock")
-    starting.add_argument("case", metavar="FAULT[@RELEASE]")
-    starting.add_argument("--arm", default="shell")
-    starting.add_argument("--who", default="somebody", help="whose answer it is")
-    starting.add_argument("--seconds", type=_some_seconds, default=SECONDS)
-    starting.add_argument("--out", type=Path, required=True, metavar="FOLDER")
-
-    answering = command("answer", answer, "stop the clock: take the answer in a file (- for standard input)")
-    answering.add_argument("file")
-    answering.add_argument("--out", type=Path, required=True, metavar="FOLDER")
-    return parser
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "show": show,
+    "run_all": run_all,
+    "try_fixes": try_fixes,
+    "write_report": write_report,
+    "compare": compare,
+    "measure_all": measure_all,
+    "merge_all": merge_all,
+    "start": by_hand.start,
+    "answer": by_hand.answer,
+}

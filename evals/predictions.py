@@ -17,7 +17,7 @@ from fault_injection.library.declared import Fault
 from fault_injection.library.shelf import entry
 from fault_injection.library.strict import Part, read
 
-from .cases import Asked, Case, NoSuchCase, Object, Split, cases
+from .cases import Asked, Case, NoSuchCase, Object, Split, cases, recorded_in
 
 SHELF = Path(__file__).parent / "predictions"
 TIMES = 3
@@ -184,13 +184,14 @@ def predictions() -> list[Prediction]:
     return [Prediction(path) for path in sorted(SHELF.glob("*.json"))]
 
 
-def everything(chosen: Sequence[str] = (), split: Split = "all") -> list[Asked]:
-    """All cases, faults and questions before anything is broken, or those that are named, with or without the release. Raises
-    NoSuchCase."""
-    found: list[Asked] = [*cases(), *predictions()]
+def everything(chosen: Sequence[str] = (), split: Split = "all", folder: Path | None = None) -> list[Asked]:
+    """All cases, faults and questions before anything is broken, or those that are named, with or without the release; `folder`: those
+    that are recorded there, in their stead. Raises NoSuchCase."""
+    found: list[Asked] = [*cases(), *predictions()] if folder is None else [*recorded_in(folder)]
     of = {case.name: {case.name, case.name.partition("@")[0]} for case in found}
     known = set().union(*of.values())
     for name in chosen:
         if name not in known:
-            raise NoSuchCase(f"no case {name!r}; there are {len(found)}: `python -m evals list`")
+            where = "" if folder is None else f" --cases {folder}"
+            raise NoSuchCase(f"no case {name!r}; there are {len(found)}: `python -m evals list{where}`")
     return [case for case in found if (not chosen or of[case.name] & set(chosen)) and split in ("all", case.split)]

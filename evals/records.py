@@ -37,7 +37,8 @@ class Timed(BaseModel):
 
 class Record(BaseModel):
     """One attempt of one agent in one arm at one case. `characters`: what tools answered; `model_seconds`: spent waiting for the model,
-    where the adapter can tell. None: not known."""
+    where the adapter can tell. None: not known. `isolation`: how commands of the agent's were kept from the answer keys, or "not isolated"
+    and why; empty where it runs none here, and in records from before it was told."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     case: str
@@ -58,6 +59,7 @@ class Record(BaseModel):
     tool_calls: int | None = None
     characters: int | None = None
     refused_writes: int = 0
+    isolation: str = ""
     transcript: str | None = None
 
     @property

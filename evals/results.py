@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from .cases import Asked, Case
+from .cases import Asked, Case, fingerprint
 from .fixes import hash_of
 from .predictions import WORDS, Prediction, blind
 from .records import Record, Tried
@@ -79,6 +80,21 @@ def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterab
     ]
 
 
+def unlike(run: Mapping[str, Any], records: Iterable[Record], cases: Mapping[str, Asked]) -> list[str]:
+    """What of a run isn't as it was when it was made, in words: cases that aren't here, recordings or keys that are others now."""
+    missing = sorted({record.case for record in records} - cases.keys())
+    said: list[str] = []
+    if missing:
+        some = f"{', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}"
+        said.append(
+            f"Not scored: the attempts at {len(missing)} cases that aren't here ({some}); `--cases DIR` takes recordings from elsewhere."
+        )
+    chosen = [cases[name] for name in run.get("cases", {}) if name in cases]
+    if len(chosen) == len(run.get("cases", {})) and run.get("fingerprint") not in (None, fingerprint(chosen)):
+        said.append("Cases or keys have been changed since this run: its answers are scored here by those of now.")
+    return said
+
+
 @dataclass(frozen=True)
 class Figures:
     """The figures of one arm with one agent and model, or with several models of one size. `fixes`: whether all proposed fixes were
@@ -146,9 +162,10 @@ class Figures:
     @property
     def time(self) -> float | None:
         """The median of the seconds until the answer was right and stayed so."""
-        return median([self._moment(entry) for entry in self.known])
+        return median([self.moment(entry) for entry in self.known])
 
-    def _moment(self, entry: Result) -> float | None:
+    def moment(self, entry: Result) -> float | None:
+        """The second from which the answer was right and stayed so; None: never."""
         moment: float | None = None
         for timed, found in zip(entry.record.answers, entry.scores, strict=True):
             moment = (timed.at if moment is None else moment) if self.good(found) else None

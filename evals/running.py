@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fault_injection import replay
 
+from . import isolation
 from .agents import Agent
 from .arms import Arm
 from .cases import Asked, Split, fingerprint
@@ -89,15 +90,23 @@ def describe(folder: Folder, cases: Sequence[Asked], split: Split, arms: Sequenc
     )
 
 
-def run(todo: Sequence[Attempt], folder: Folder, seconds: float, jobs: int, tell: Callable[[Record], None]) -> int:
+def run(
+    todo: Sequence[Attempt],
+    folder: Folder,
+    seconds: float,
+    jobs: int,
+    tell: Callable[[Record], None],
+    isolated: isolation.Wanted = "none",
+) -> int:
     """What isn't on record yet; gives how many attempts were made. An arm or agent that can't be run is recorded as not run."""
+    apart = _Apart(isolated, _with_keys(todo, folder.path) if isolated != "none" else ())
     left = [attempt for attempt in todo if not folder.has(attempt.id)]
     STOPPING.clear()
 
     def one(attempt: Attempt) -> None:
         if STOPPING.is_set():
             return
-        record = _attempt(attempt, folder.path, seconds)
+        record = _attempt(attempt, folder.path, seconds, apart)
         if STOPPING.is_set():
             return  # it was cut short by us: it isn't on record, and is made again
         folder.add(record)
@@ -116,11 +125,36 @@ def run(todo: Sequence[Attempt], folder: Folder, seconds: float, jobs: int, tell
     return len(left)
 
 
-def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """Whether attempts are to be isolated, and what is hidden from them."""
+
+    wanted: isolation.Wanted
+    hidden: tuple[Path, ...]
+
+    def box(self, attempt: Attempt, task: Task) -> contextlib.AbstractContextManager[isolation.Box]:
+        """The box of an attempt's commands. Raises NotIsolated where there can't be one, on entering it."""
+        folder, files = task.home.parent, attempt.agent.files
+        if files is None:
+            return isolation.shell(folder, self.hidden, task.environment())
+        sources = [place / "src" for place in isolation.repositories()] if task.arm.brings_ours else []
+        return isolation.program(folder, self.hidden, (*files, Path(sys.prefix), *sources), task.environment())
+
+
+def _with_keys(todo: Sequence[Attempt], folder: Path) -> tuple[Path, ...]:
+    """Folders that have answer keys or answers in them: repositories, the run's own, and of recordings from elsewhere."""
+    repositories = isolation.repositories()
+    elsewhere = {place for attempt in todo if not (place := attempt.case.snapshot.resolve().parent).is_relative_to(repositories[0])}
+    found = (*repositories, folder.resolve(), *sorted(elsewhere))
+    return tuple(place for place in dict.fromkeys(found) if not any(other in place.parents for other in found))
+
+
+def _attempt(attempt: Attempt, folder: Path, seconds: float, apart: _Apart) -> Record:
     case, arm, agent = attempt.case, attempt.arm, attempt.agent
     lacking = agent.missing() or (arm.missing() if arm is not None else None)
     if lacking is not None:
         return _record(attempt, Told(outcome="not run", why=lacking), 0.0, 0, None)
+    exposed = agent.files is not None or (arm is not None and arm.shell)
     told, writes = Told(by=case.answered_by), 0
     # What an agent left running may still write into its home: that is no reason to lose the attempt.
     with tempfile.TemporaryDirectory(prefix="k8s-topo-mcp-eval-", ignore_cleanup_errors=True) as home, contextlib.ExitStack() as stack:
@@ -132,6 +166,8 @@ def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
             if arm is not None:
                 server = stack.enter_context(replay.serve(str(case.snapshot)))
                 server.kubeconfig(kubeconfig)
+            if exposed:
+                told.isolation = _isolated(attempt, task, apart, stack)
             task.begin()
             agent.run(task, told)
         except Exception as error:
@@ -141,12 +177,26 @@ def _attempt(attempt: Attempt, folder: Path, seconds: float) -> Record:
                 reason = reason.exceptions[0]
             told.outcome = "not run" if isinstance(reason, NotReached) else "failed"
             told.why = f"{type(reason).__name__}: {reason}"[:500]
-        spent = told.ended if told.ended is not None else task.clock()
+        # What a program said last is heard a moment after it has ended.
+        spent = max(told.ended if told.ended is not None else task.clock(), *(timed.at for timed in told.answers), 0.0)
         told.answers = [timed for timed in told.answers if timed.at <= seconds]
         if server is not None:
             writes = len(server.writes)
         path = _write_transcript(folder, attempt, task, told)
     return _record(attempt, told, min(spent, seconds) if told.outcome == "out of time" else spent, writes, path)
+
+
+def _isolated(attempt: Attempt, task: Task, apart: _Apart, stack: contextlib.ExitStack) -> str:
+    """Put the attempt's commands into a box, or say why not. Raises NotReached where they must be in one."""
+    if apart.wanted == "none":
+        return f"{isolation.NOT}: not asked for"
+    try:
+        task.box = stack.enter_context(apart.box(attempt, task))
+    except isolation.NotIsolated as error:
+        if apart.wanted == "required":
+            raise NotReached(f"{isolation.NOT}: {error}") from None
+        return f"{isolation.NOT}: {error}"
+    return isolation.NAMESPACES
 
 
 _NOTHING = Arm(name="none", title="nothing")
@@ -173,6 +223,7 @@ def _record(attempt: Attempt, told: Told, spent: float, writes: int, transcript:
         tool_calls=told.tool_calls,
         characters=told.characters,
         refused_writes=writes,
+        isolation=told.isolation,
         transcript=transcript,
     )
 

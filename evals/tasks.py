@@ -7,13 +7,15 @@ import sys
 import tempfile
 import threading
 import time  # noqa: TID251 - attempts are timed
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from .answers import MOST_TEXT, Answer, form, placed
-from .arms import Arm
+from .arms import Arm, Server
 from .cases import Asked
+from .isolation import Box
 from .records import Outcome, Timed
 
 PROMPT = """You are asked about a Kubernetes cluster. You may look at everything and change nothing; a change that you propose is written
@@ -49,6 +51,8 @@ class Task:
     kubeconfig: Path
     home: Path
     seconds: float
+    box: Box | None = None
+    """Where its commands run; None: on this machine as it is."""
     began: float = field(default_factory=time.monotonic)
 
     def begin(self) -> None:
@@ -58,6 +62,17 @@ class Task:
     def clock(self) -> float:
         """Seconds since the question was asked."""
         return time.monotonic() - self.began
+
+    def around(self, command: Sequence[str]) -> list[str]:
+        """A command of the agent's, in the box where there is one."""
+        return list(command) if self.box is None else self.box.around(command, self.home)
+
+    def servers(self) -> dict[str, Server]:
+        """The arm's MCP servers. A recording that one of them reads is a copy: the case's own file stands beside its key."""
+        copied = self.kubeconfig.parent / "snapshot.json.gz"
+        if self.arm.reads_snapshot and not copied.exists():
+            copied.write_bytes(self.case.snapshot.read_bytes())
+        return self.arm.commands(self.kubeconfig, copied)
 
     @property
     def prompt(self) -> str:
@@ -92,6 +107,7 @@ class Told:
     cost: float | None = None
     tool_calls: int | None = None
     characters: int | None = None
+    isolation: str = ""
     ended: float | None = None
     """When the agent itself ended, where that isn't when it was noticed."""
     heard: str = ""

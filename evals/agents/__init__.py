@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Protocol
 
 from evals.tasks import Task, Told
@@ -13,11 +14,17 @@ class BadAgent(Exception):
 
 
 class Agent(Protocol):
-    """`kind`, `model`: as recorded. `arms`: whether it uses what an arm offers; a baseline doesn't."""
+    """`kind`, `model`: as recorded. `uses_arms`: whether it uses what an arm offers; a baseline doesn't. `files`: of an agent that is a
+    program on this machine, itself and what it is given; None: it is no program."""
 
-    kind: str
-    model: str
-    uses_arms: bool
+    @property
+    def kind(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def uses_arms(self) -> bool: ...
+    @property
+    def files(self) -> tuple[Path, ...] | None: ...
 
     def missing(self) -> str | None:
         """Why it can't be run here; None if it can."""

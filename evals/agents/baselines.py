@@ -50,6 +50,7 @@ class Baseline:
     """Neither looks at what an arm offers."""
 
     uses_arms = False
+    files = None
 
     def __init__(self, kind: str, model: str) -> None:
         self.kind, self.model = kind, ""

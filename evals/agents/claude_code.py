@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from pathlib import Path
 from typing import Any
 
 from evals.tasks import Task, Told
@@ -27,6 +28,12 @@ class ClaudeCode:
 
     def __init__(self, kind: str, model: str) -> None:
         self.kind, self.model = kind, model
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The program, where it is found."""
+        found = shutil.which("claude")
+        return (Path(found), Path(found).resolve().parent) if found else ()
 
     def missing(self) -> str | None:
         if shutil.which("claude") is None:
@@ -64,7 +71,7 @@ class ClaudeCode:
                 told.say("event", at, event=event)
                 _hear(event, told, at, failure)
 
-        status, errors, told.ended = run(self.command(task), task.prompt, task.home, environment, task.seconds, heard)
+        status, errors, told.ended = run(task.around(self.command(task)), task.prompt, task.home, environment, task.seconds, heard)
         if status is None:
             told.outcome = "out of time"
         elif (status != 0 or failure) and not told.answers:

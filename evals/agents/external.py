@@ -19,7 +19,7 @@ def servers_file(task: Task) -> Path:
     """{"mcpServers": {name: {"command", "args", "env"}}} of the task's arm, in its home."""
     servers = {
         name: {"command": server.command[0], "args": list(server.command[1:]), "env": {**task.environment(), **server.env}}
-        for name, server in task.arm.commands(task.kubeconfig, task.case.snapshot).items()
+        for name, server in task.servers().items()
     }
     path = task.home / "mcp.json"
     path.write_text(json.dumps({"mcpServers": servers}, indent=1))
@@ -33,10 +33,15 @@ class Command:
 
     def __init__(self, kind: str, model: str) -> None:
         self.kind, self.model = kind, model
+        self.files: tuple[Path, ...] = ()
         try:
             self.command = shlex.split(model)
         except ValueError as error:
             raise BadAgent(f"command:{model}: {error}") from None
+        found = shutil.which(self.command[0]) if self.command else None
+        self.files = tuple(
+            Path(word) for word in (*((found,) if found else ()), *self.command[1:]) if Path(word).is_absolute() and Path(word).is_file()
+        )
 
     def missing(self) -> str | None:
         if not self.command:
@@ -49,7 +54,7 @@ class Command:
             told.hear_more(line, task.clock())
 
         environment = {**task.environment(), "EVAL_MCP_CONFIG": str(servers_file(task))}
-        status, errors, told.ended = run(self.command, task.prompt, task.home, environment, task.seconds, heard)
+        status, errors, told.ended = run(task.around(self.command), task.prompt, task.home, environment, task.seconds, heard)
         if status is None:
             told.outcome = "out of time"
         elif status != 0 and not told.answers:

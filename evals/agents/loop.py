@@ -58,6 +58,7 @@ class Model:
     """An agent that is a model behind an HTTP API. `lacking`: what must be set before it can be asked, None if nothing is missing."""
 
     uses_arms = True
+    files = None
 
     def __init__(self, kind: str, model: str, conversation: Callable[[], Dialect], lacking: str | None) -> None:
         self.kind, self.model = kind, model

@@ -59,7 +59,7 @@ class Toolbox:
     async def _shell(self, command: str) -> str:
         with anyio.move_on_after(COMMAND) as scope:
             done = await anyio.run_process(
-                ["bash", "-c", command], check=False, stdin=None, env=self.task.environment(), cwd=self.task.home
+                self.task.around(["bash", "-c", command]), check=False, stdin=None, env=self.task.environment(), cwd=self.task.home
             )
             out = done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace")
             return out if done.returncode == 0 else f"{out}\n(exit status {done.returncode})"
@@ -77,7 +77,7 @@ async def toolbox(task: Task) -> AsyncIterator[Toolbox]:
     async with AsyncExitStack() as stack:
         if task.arm.shell:
             box.tools.append(SHELL)
-        for name, server in task.arm.commands(task.kubeconfig, task.case.snapshot).items():
+        for name, server in task.servers().items():
             quiet = stack.enter_context((task.home / f"{name}.log").open("w"))
             parameters = StdioServerParameters(
                 command=server.command[0], args=list(server.command[1:]), env={**task.environment(), **server.env}, cwd=task.home

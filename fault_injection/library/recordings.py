@@ -107,10 +107,14 @@ def _packed(content: Object) -> bytes:
 
 def read(entry: Entry, release: str) -> Recording:
     """A recording from the fault's folder. Raises BadFile if one of its two files isn't there or isn't whole."""
-    source = path_of(entry, release)
-    roles = _roles_beside(source)
     controller = "".join(release.split(".", 2)[2:])
-    again = f"`python -m fault_injection record {entry.name}{f' --with {controller}' if controller else ''}` writes it anew"
+    return read_at(path_of(entry, release), f"{entry.name}{f' --with {controller}' if controller else ''}")
+
+
+def read_at(source: Path, of: str) -> Recording:
+    """A recording anywhere, its roles beside it; `of`: what `record` is told to write it anew. Raises BadFile as `read` does."""
+    roles = _roles_beside(source)
+    again = f"`python -m fault_injection record {of}` writes it anew"
     for path in (source, roles):
         if not path.exists():
             raise BadFile(f"{path}: there is no such file; {again}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evals import report, results
+from evals import page, report, results
 from evals.answers import Answer
 from evals.cases import Case, cases
 from evals.command import main
@@ -95,13 +95,14 @@ def test_the_report_says_which_price_it_used_and_of_which_model_none_is_known() 
         "told: as the agent says.",
     ]
     text = report.markdown(found(priced(records, table)), RUN, [], said)
-    (spent,) = [line for line in text.splitlines() if line.startswith("| ours, anthropic:m |") and "2,000,000" in line]
+    rows = text.partition("| per case that is right")[2].partition("\n\n")[0].splitlines()
+    (spent,) = [line for line in rows if line.startswith("| ours, anthropic:m |") and "2,000,000" in line]
     # Both attempts are paid for, and one of them is right: 2 + 3.
     assert spent.split(" | ")[5] == "5"
-    (spent,) = [line for line in text.splitlines() if line.startswith("| ours, anthropic:other |") and "not known" in line]
+    (spent,) = [line for line in rows if line.startswith("| ours, anthropic:other |") and "not known" in line]
     assert spent.split(" | ")[5] == "not known"
     assert f"Cost: {' '.join(said)}" in text
-    assert "2 per million tokens read" in report.page(found(priced(records, table)), RUN, [], Path("x"), said)
+    assert "2 per million tokens read" in page.page(found(priced(records, table)), RUN, [], Path("x"), said)
 
 
 def test_a_size_is_what_was_said_at_the_run_and_else_what_the_table_has() -> None:

@@ -96,18 +96,23 @@ def test_a_question_is_answered_by_what_it_asks_for(tmp_path: Path) -> None:
 
 
 def test_attempts_have_their_own_server_and_home(tmp_path: Path) -> None:
+    """Four at a time, each of which waits for the others, so that no port can be had again."""
+    met = tmp_path / "met"
+    met.mkdir()
     path = program(
         tmp_path / "bin",
         "mine",
-        "import json, os\nprint(json.dumps({'nothing_wrong': True, 'found': open(os.environ['KUBECONFIG']).read()[:300]}))\n"
+        f"import os, time\nopen(os.path.join({str(met)!r}, str(os.getpid())), 'w')\n"
+        f"while len(os.listdir({str(met)!r})) < 4:\n    time.sleep(0.02)\n"
+        "import json\nprint(json.dumps({'nothing_wrong': True, 'found': open(os.environ['KUBECONFIG']).read()[:300]}))\n"
         "print(json.dumps({'nothing_wrong': True, 'found': os.environ['HOME']}))\nopen(os.path.join(os.environ['HOME'], 'x'), 'x')\n",
     )
     told: list[Record] = []
-    run(attempts(cases(FEW), [Arm(name="bare", title="x")], [agent(f"command:{path}")], 2), Folder(tmp_path / "run"), 60, 4, told.append)
-    assert [record.outcome for record in told] == ["answered"] * 8
+    run(attempts(cases(FEW), [Arm(name="bare", title="x")], [agent(f"command:{path}")], 1), Folder(tmp_path / "run"), 120, 4, told.append)
+    assert [record.outcome for record in told] == ["answered"] * 4
     servers = {record.answers[0].answer.found for record in told}
     homes = {record.answers[1].answer.found for record in told}
-    assert len(servers) == len(homes) == 8
+    assert len(servers) == len(homes) == 4
 
 
 def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -169,7 +174,7 @@ def test_an_arm_that_cannot_run_is_recorded_as_not_run_and_reported_so(tmp_path:
 
 def test_an_agent_that_crashes_ends_its_own_attempt_alone(tmp_path: Path) -> None:
     class Crashing:
-        kind, model, uses_arms = "crashing", "", False
+        kind, model, uses_arms, files = "crashing", "", False, None
 
         def missing(self) -> None:
             return None
