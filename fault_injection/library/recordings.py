@@ -19,7 +19,7 @@ from typing import Any
 from fault_injection.lab.client import Client
 from fault_injection.lab.errors import LabError
 from fault_injection.lab.recording import record
-from fault_injection.replay.logs import Logs, beside
+from fault_injection.replay.logs import BadLogs, Logs, beside
 from fault_injection.replay.logs import read as read_logs
 
 from .roles import Named, Value, dump, load
@@ -117,6 +117,8 @@ def read(entry: Entry, release: str) -> Recording:
     try:
         told = json.loads(roles.read_text())
         return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told, read_logs(str(source)))
+    except BadLogs as error:
+        raise BadFile(f"{error}; {again}") from None
     except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error) as error:
         raise BadFile(f"the recording {source} or {roles.name} beside it isn't whole ({error}); {again}") from None
 
