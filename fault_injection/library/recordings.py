@@ -30,6 +30,7 @@ Object = dict[str, Any]
 CLUSTER = "lab"
 NODE_LEASES = "kube-node-lease"
 """The namespace of what the product doesn't read: a Lease a node."""
+_RELEASE = re.compile(r"\d+\.\d+")
 LARGE = 400_000
 """Bytes above which a recording isn't kept in the repository."""
 
@@ -106,7 +107,7 @@ def _packed(content: Object) -> bytes:
 
 
 def read(entry: Entry, release: str) -> Recording:
-    """A recording from the fault's folder. Raises BadFile if one of its two files isn't there or isn't whole."""
+    """A recording from the fault's folder. Raises BadFile if one of its files isn't there or isn't whole."""
     source = path_of(entry, release)
     roles = _roles_beside(source)
     controller = "".join(release.split(".", 2)[2:])
@@ -131,9 +132,6 @@ def recorded(entry: Entry) -> list[str]:
 def with_controllers(entry: Entry) -> list[str]:
     """The recordings in which a controller was the real one, as "1.37.kueue"."""
     return [name for name in _all(entry) if not _RELEASE.fullmatch(name)]
-
-
-_RELEASE = re.compile(r"\d+\.\d+")
 
 
 def _all(entry: Entry) -> list[str]:
