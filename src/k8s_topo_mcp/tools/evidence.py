@@ -100,14 +100,20 @@ def _unknown(entry: PluginUnknown) -> str:
     return f"none of {plural(entry.looked_at, 'DaemonSet')} is recognisable as that of {driver} (by names, labels, images, mounts)"
 
 
+_NO_REASON = ("", "Error", "Completed")
+"""Reasons of an exit that say no more than its code."""
+
+
 def _pod(entry: PluginPod) -> str:
     if entry.pod is None:
         return f"none on {clean(entry.node, 80)}" + (f": {clean(entry.kept_off, 160)}" if entry.kept_off else "")
-    parts = [f"{clean(entry.pod.name, 100)} {'ready' if entry.ready else clean(entry.state, 60)}"]
+    state = "ready" if entry.ready else "running, not ready" if entry.state == "Running" else clean(entry.state, 60)
+    parts = [f"{clean(entry.pod.name, 100)} {state}"]
     if entry.restarts:
         parts.append(plural(entry.restarts, "restart"))
     if entry.exit_code is not None:
-        parts.append(f"last exit code {entry.exit_code}")
+        why = f" ({clean(entry.exit_reason, 40)})" if entry.exit_reason not in _NO_REASON else ""
+        parts.append(f"last exit code {entry.exit_code}{why}")
     if entry.age is not None:
         parts.append(ago(entry.age))
     return f"on {clean(entry.node, 80)}: {', '.join(parts)}"
