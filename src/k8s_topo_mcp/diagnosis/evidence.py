@@ -187,11 +187,21 @@ class Attempt:
 @dataclass(frozen=True, slots=True)
 class Queued:
     """Where a pod stands in the scheduler's queue: in backoff or asleep for at most `seconds` more, or `seconds` beyond the latest moment
-    of its next attempt; `lease` is then the scheduler's ("live", "expired", "": none)."""
+    of its next attempt; `lease` is then the scheduler's ("live", "expired", "": none). One that sleeps isn't tried in the next
+    `earliest` seconds, whatever wakes it."""
 
     state: Literal["backoff", "asleep", "overdue"]
     seconds: float
     lease: str = ""
+    earliest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTwice:
+    """So many claims were given shares of devices of a driver in the moment in which a pod that asks for such was refused."""
+
+    shares: int
+    driver: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +230,7 @@ Evidence: TypeAlias = (
     | Members
     | Attempt
     | Queued
+    | CountedTwice
     | Changed
 )
 
