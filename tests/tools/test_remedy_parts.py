@@ -22,4 +22,5 @@ def test_what_gives_up_a_part_of_what_is_asked_does_not_crowd_out_what_keeps_all
     offered = [remedy.change for remedy in found.remedies]
     assert any(f"(pod {lone['metadata']['namespace']}/{lone['metadata']['name']})" in change for change in offered), offered
     assert len(offered) == 4
+    assert [entry.change for entry in found.not_helping][-1] == "releasing any single one of 7 others in the way"
     assert sum(bool(remedy.keeps_intent) for remedy in found.remedies) == 2
