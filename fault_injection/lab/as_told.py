@@ -6,18 +6,17 @@ Each gives what undoes it, so that the next remedy starts from the same cluster.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from . import in_place
 from .anew import GONE, bare, is_gone, pods_anew, remake, remove
 from .client import Client, Object
+from .in_place import Undo
 from .lab import Lab
 from .told import NotUnderstood, Told, changed
 
 CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
 TEMPLATE = ("resource.k8s.io/v1", "ResourceClaimTemplate")
-
-Undo = Callable[[], None]
 
 
 def carry_out(lab: Lab, pod: Object, told: Told, holders: Sequence[str]) -> tuple[Object, Undo]:
@@ -39,7 +38,7 @@ def carry_out(lab: Lab, pod: Object, told: Told, holders: Sequence[str]) -> tupl
         case "Node" if told.field == "spec.unschedulable":
             node = client.get("v1", "Node", told.name)
             client.patch(node, {"spec": {"unschedulable": None}})
-            return pod, lambda: _cordon(client, node)
+            return pod, lambda: client.patch(node, {"spec": {"unschedulable": True}})
         case "Node" if "add nodes" in told.apply:
             return pod, _one_more_like(client, told.name)
         case "Node" if told.field.startswith("status.allocatable."):
@@ -122,10 +121,6 @@ def _release(lab: Lab, told: Told, namespace: str, name: str) -> Undo:
 
 
 # --- nodes and pods -----------------------------------------------------------------------------------------------------------------
-
-
-def _cordon(client: Client, node: Object) -> None:
-    client.patch(node, {"spec": {"unschedulable": True}})
 
 
 def _one_more_like(client: Client, name: str) -> Undo:

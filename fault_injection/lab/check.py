@@ -233,8 +233,8 @@ class Run:
                     return f"{change} → too slow here"
                 raise LabError(f"doesn't bind in {BINDS:.0f} s; it said {_said(state)!r}") from None
             took = time.monotonic() - began
-            if told.nodes <= len(told.examples) and node not in told.examples and told.kind != "Node":
-                raise LabError(f"binds to {node}, which isn't among {', '.join(told.examples)}")
+            if wrong := told.elsewhere(node):
+                raise LabError(wrong)
         finally:
             as_told.gone(self.lab, subject)
             undo()

@@ -106,6 +106,17 @@ class Client:
         """Ask anew what is served in a version, the next time it matters: a definition was added."""
         self._kinds.pop(api_version, None)
 
+    def is_ready(self, api_version: str, kind: str) -> bool:
+        """Whether a kind whose definition was just made can be used: it is in discovery, asked anew, and its list isn't refused any more
+        (404, or 429: storage is (re)initializing), as it is for a while after that."""
+        self.forget(api_version)
+        try:
+            return self.serves(api_version, kind) and self.list(api_version, kind) is not None
+        except ApiError as error:
+            if error.status not in (404, 429):
+                raise
+            return False
+
     def is_namespaced(self, api_version: str, kind: str) -> bool:
         return self._resource(api_version, kind)[1]
 

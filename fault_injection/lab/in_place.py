@@ -11,7 +11,8 @@ from k8s_topo_mcp.objects import KINDS, Quantity
 from .client import Client, Object
 from .told import NotUnderstood, Told, changed
 
-Undo = Callable[[], None]
+Undo = Callable[[], object]
+"""Takes a change back; what it gives means nothing."""
 
 BESIDES = 1000
 """What a raised quota has beside twice of what it had."""
@@ -25,7 +26,7 @@ def advised(client: Client, told: Told) -> Undo:
     if (label := _LABEL.match(told.change)) is not None:
         namespace = client.get("v1", "Namespace", label["namespace"])
         client.patch(namespace, {"metadata": {"labels": {label["key"]: label["value"]}}})
-        return lambda: _patch(client, namespace, {"metadata": {"labels": {label["key"]: None}}})
+        return lambda: client.patch(namespace, {"metadata": {"labels": {label["key"]: None}}})
     if (quota := _QUOTA.match(told.change)) is not None:
         found = client.get("v1", "ResourceQuota", quota["name"], told.namespace)
         hard = found["spec"]["hard"]
@@ -34,7 +35,7 @@ def advised(client: Client, told: Told) -> Undo:
             raise NotUnderstood(f"{told.change!r}, but {told.object} has {', '.join(hard)}")
         raised = {name: raised_from(hard[name]) for name in names}
         client.patch(found, {"spec": {"hard": raised}})
-        return lambda: _patch(client, found, {"spec": {"hard": hard}})
+        return lambda: client.patch(found, {"spec": {"hard": hard}})
     raise NotUnderstood(f"{told.change!r} of {told.object} says no edit")
 
 
@@ -49,7 +50,7 @@ def allocatable(client: Client, told: Told) -> Undo:
     node = client.get("v1", "Node", told.name)
     resource = told.field.removeprefix(ALLOCATABLE)
     client.status(node, {"allocatable": {resource: told.after}})
-    return lambda: _status(client, node, {"allocatable": {resource: node["status"]["allocatable"].get(resource)}})
+    return lambda: client.status(node, {"allocatable": {resource: node["status"]["allocatable"].get(resource)}})
 
 
 def edit(client: Client, told: Told) -> Undo:
@@ -78,11 +79,3 @@ def _version(client: Client, kind: str) -> str:
             if client.serves(version, kind):
                 return version
     raise NotUnderstood(f"no version of {kind} is served")
-
-
-def _patch(client: Client, item: Object, change: Object) -> None:
-    client.patch(item, change)
-
-
-def _status(client: Client, item: Object, status: Object) -> None:
-    client.status(item, status)

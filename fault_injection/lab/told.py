@@ -43,6 +43,13 @@ class Told:
         """As answers write it."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
+    def elsewhere(self, node: str) -> str:
+        """What is wrong with a pod that is bound to this node; nothing where the answer names it, or doesn't name all: of many nodes it
+        gives examples, of a new node no name, and what it hasn't tried promises none."""
+        if not self.checked or self.kind == "Node" or self.nodes > len(self.examples) or node in self.examples:
+            return ""
+        return f"is bound to {node}, which isn't among those that the answer names: {', '.join(self.examples) or 'none'}"
+
 
 def remedies_of(answer: Output) -> list[Told]:
     """The remedies of an answer: object and field are the blocker's where none is named, the way to apply is the one before's."""

@@ -173,14 +173,14 @@ def _tell(injection: Injection) -> None:
 def _chosen(options: argparse.Namespace) -> list[Entry]:
     if not (options.all or options.faults):
         raise LabError("name faults, or --all; `list` prints them")
-    every = entries() if options.all else [entry(name) for name in options.faults]
+    named = entries() if options.all else [entry(name) for name in options.faults]
     release: str | None = getattr(options, "release", None)
     if release is None:
-        return every
+        return named
     # Of all those that are so in that release; one that is named must be.
-    chosen = [Entry(found.folder, release) for found in every if not options.all or release in found.fault.minors]
+    chosen = [Entry(found.folder, release) for found in named if not options.all or release in found.fault.minors]
     if not chosen:
-        known = sorted({minor for found in every for minor in found.fault.minors})
+        known = sorted({minor for found in named for minor in found.fault.minors})
         raise LabError(f"--release {release}: no fault is so in it; there are {', '.join(known)}")
     return chosen
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from fault_injection.lab.client import Client
 from fault_injection.lab.errors import LabError
 from k8s_topo_mcp.objects import KINDS
 from k8s_topo_mcp.sources.live.kinds import plural_of
@@ -33,18 +32,13 @@ def serve(place: Place, items: Iterable[Object], mark: Callable[[Object], Object
         if (group, kind) not in KINDS or group.endswith(".k8s.io"):
             raise LabError(f"nobody knows {version} {kind}; turn on its gate or name its API in the fault's plane")
         client.create(mark(_definition(group, name, kind, namespaced)))
-        place.wait(f"{kind} to be served", lambda version=version, kind=kind: _served(client, version, kind), 20)
+        place.wait(f"{kind} to be served", lambda version=version, kind=kind: client.is_ready(version, kind), 20)
 
 
 def defined_by(definition: Object) -> tuple[str, str]:
     """apiVersion and kind of the objects that a definition made here serves."""
     spec = definition["spec"]
     return f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"]
-
-
-def _served(client: Client, version: str, kind: str) -> bool:
-    client.forget(version)
-    return client.serves(version, kind)
 
 
 def _definition(group: str, version: str, kind: str, namespaced: bool) -> Object:

@@ -19,7 +19,7 @@ from typing import Any
 from fault_injection.lab.client import Client
 from fault_injection.lab.errors import LabError
 from fault_injection.lab.recording import record
-from fault_injection.replay.logs import Logs, beside
+from fault_injection.replay.logs import BadLogs, Logs, beside
 from fault_injection.replay.logs import read as read_logs
 
 from .roles import Named, Value, dump, load
@@ -30,6 +30,7 @@ Object = dict[str, Any]
 CLUSTER = "lab"
 NODE_LEASES = "kube-node-lease"
 """The namespace of what the product doesn't read: a Lease a node."""
+_RELEASE = re.compile(r"\d+\.\d+")
 LARGE = 400_000
 """Bytes above which a recording isn't kept in the repository."""
 
@@ -106,7 +107,7 @@ def _packed(content: Object) -> bytes:
 
 
 def read(entry: Entry, release: str) -> Recording:
-    """A recording from the fault's folder. Raises BadFile if one of its two files isn't there or isn't whole."""
+    """A recording from the fault's folder. Raises BadFile if one of its files isn't there or isn't whole."""
     controller = "".join(release.split(".", 2)[2:])
     return read_at(path_of(entry, release), f"{entry.name}{f' --with {controller}' if controller else ''}")
 
@@ -121,6 +122,8 @@ def read_at(source: Path, of: str) -> Recording:
     try:
         told = json.loads(roles.read_text())
         return Recording(json.loads(gzip.decompress(source.read_bytes())), load(told.pop("roles")), told, read_logs(str(source)))
+    except BadLogs as error:
+        raise BadFile(f"{error}; {again}") from None
     except (ValueError, KeyError, TypeError, EOFError, OSError, zlib.error) as error:
         raise BadFile(f"the recording {source} or {roles.name} beside it isn't whole ({error}); {again}") from None
 
@@ -133,9 +136,6 @@ def recorded(entry: Entry) -> list[str]:
 def with_controllers(entry: Entry) -> list[str]:
     """The recordings in which a controller was the real one, as "1.37.kueue"."""
     return [name for name in _all(entry) if not _RELEASE.fullmatch(name)]
-
-
-_RELEASE = re.compile(r"\d+\.\d+")
 
 
 def _all(entry: Entry) -> list[str]:

@@ -116,10 +116,7 @@ def _failure(session: Session, injection: Injection, entry: Entry, answered: Out
             if _bound_of(injection, group) >= (told.starts or 0):
                 return ""
         elif (pod := _started(injection, of, before, known)) is not None:
-            node = pod["spec"]["nodeName"]
-            if told.nodes <= len(told.examples) and told.kind != "Node" and told.checked and node not in told.examples:
-                return f"is bound to {node}, which isn't among {', '.join(told.examples)}"
-            return ""
+            return told.elsewhere(pod["spec"]["nodeName"])
         if moves_on and time.monotonic() - asked > AGAIN:
             now = _answer(session, injection, entry).blocker
             if now is None or blocker is None or (now.code, now.object) != (blocker.code, blocker.object):

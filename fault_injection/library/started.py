@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from fault_injection.lab.told import NotUnderstood
+from k8s_topo_mcp.objects import Owner, decode
+
 from .injection import Injection
 from .roles import Named, Roles, roles_in
 from .shelf import Entry
@@ -25,30 +28,33 @@ def subject(entry: Entry, roles: Roles) -> Named:
 
 
 def started(injection: Injection, of: Named) -> Object | None:
-    """The pod (of a workload: one of its pods, once there are as many as it wants and all are bound); None until then."""
+    """The pod (of a workload: one of its pods, once there are as many as it wants and all are bound); None until then.
+
+    Raises NotUnderstood for a workload that doesn't say how many pods it is to have.
+    """
     client = injection.place.client
     pods = client.list("v1", "Pod", of.namespace)
     if of.kind == "Pod":
-        found = [pod for pod in pods if pod["metadata"]["name"] == of.name]
-    else:
-        found = [pod for pod in pods if any(own["name"].startswith(of.name) for own in pod["metadata"].get("ownerReferences") or ())]
-        if not found or any(not pod["spec"].get("nodeName") for pod in found):
-            return None
-    bound = [pod for pod in found if pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp")]
-    if of.kind != "Pod":
-        workload = client.find(of.api_version, of.kind, of.name, of.namespace or "default")
-        if workload is None or len(bound) < wanted(workload):
-            return None
+        return next((pod for pod in pods if pod["metadata"]["name"] == of.name and _is_bound(pod)), None)
+    workload = client.find(of.api_version, of.kind, of.name, of.namespace or "default")
+    if workload is None:
+        return None
+    least = wanted(workload)
+    own = [pod for pod in pods if any(owner["name"].startswith(of.name) for owner in pod["metadata"].get("ownerReferences") or ())]
+    bound = [pod for pod in own if _is_bound(pod)]
+    if len(bound) < least or any(not pod["spec"].get("nodeName") for pod in own):
+        return None
     return bound[0] if bound else None
 
 
+def _is_bound(pod: Object) -> bool:
+    return bool(pod["spec"].get("nodeName")) and not pod["metadata"].get("deletionTimestamp")
+
+
 def wanted(workload: Object) -> int:
-    """How many pods a workload is to have: its replicas; of a Job, and of one that a CronJob makes, as many as run side by side, but no
-    more than it has to complete. 1 of a kind that says none."""
-    spec = workload.get("spec") or {}
-    if workload["kind"] == "CronJob":
-        spec = spec["jobTemplate"].get("spec") or {}
-    if workload["kind"] in ("Job", "CronJob"):
-        side_by_side = spec.get("parallelism", 1)
-        return min(side_by_side, spec.get("completions", side_by_side))
-    return spec.get("replicas", 1)
+    """How many pods a workload is to have at a time, as the product reads it of its kind. Raises NotUnderstood for one that doesn't say."""
+    owner = decode(workload)
+    if not isinstance(owner, Owner) or owner.desired is None:
+        name = f"{workload['kind']} {workload['metadata'].get('namespace', 'default')}/{workload['metadata']['name']}"
+        raise NotUnderstood(f"{name} doesn't say in a known place how many pods it is to have, so whether all of them run can't be told")
+    return owner.desired

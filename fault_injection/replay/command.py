@@ -18,6 +18,7 @@ from k8s_topo_mcp.sources.snapshot import SnapshotError
 
 from .churn import Churn
 from .faults import FAULTS, Faults, UnknownFault
+from .logs import BadLogs
 from .server import serve
 
 
@@ -54,7 +55,7 @@ def main(arguments: list[str]) -> int:
                     sys.stderr.write(f"replay: {churn.made} changes made\n")
             if server.writes:
                 sys.stderr.write(f"replay: {len(server.writes)} writes refused\n")
-    except (SnapshotError, UnknownFault, ValueError) as error:
+    except (SnapshotError, UnknownFault, BadLogs) as error:
         return refuse("replay", str(error))
     except OSError as error:
         return refuse("replay", f"port {options.port}: {error.strerror}; --port 0 takes a free one")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ Object = dict[str, Any]
 Logs = Mapping[str, Mapping[str, Mapping[str, Sequence[str]]]]
 
 _SUFFIXES = (".json.gz", ".json")
+_POD = re.compile(r"[^/]+/[^/]+")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:\d\d)", re.ASCII)
 _BOTH = "at most one of `sinceTime` or `sinceSeconds` may be specified"
@@ -36,18 +37,57 @@ def beside(source: str) -> Path | None:
     return None if suffix is None else path.with_name(f"{path.name.removesuffix(suffix)}.logs.json")
 
 
+class BadLogs(ValueError):
+    """A file of logs isn't of the form that this module's head shows. Says the file, the place in it and what would be right."""
+
+
 def read(source: object) -> Logs:
-    """The logs beside a recording, or beside several; none for objects that are given. Raises ValueError for a file that isn't whole."""
+    """The logs beside a recording, or beside several; none for objects that are given. Raises BadLogs."""
     found: dict[str, Mapping[str, Mapping[str, Sequence[str]]]] = {}
     several: Iterable[object] = [source] if isinstance(source, str) else source if isinstance(source, list | tuple) else ()
     for entry in several:
         path = beside(entry) if isinstance(entry, str) else None
         if path is not None and path.exists():
-            try:
-                found.update(json.loads(path.read_text()))
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"{path}: no logs of containers ({error})") from None
+            found.update(_read(path))
     return found
+
+
+def _read(path: Path) -> Logs:
+    try:
+        content: Any = json.loads(path.read_text())
+    except (ValueError, OSError, RecursionError) as error:
+        raise BadLogs(f"{path} isn't JSON that can be read ({error})") from None
+    for pod, containers in _entries(path, content, "", 'a pod as "NAMESPACE/NAME"', _POD.fullmatch):
+        for container, kept in _entries(path, containers, pod, "a container's name", bool):
+            for kind, lines in _entries(path, kept, f"{pod}: {container}", '"current" or "previous"', ("current", "previous").__contains__):
+                place = f"{pod}: {container}: {kind}"
+                if not isinstance(lines, list):
+                    raise _bad(path, place, lines, "a list of lines")
+                for number, line in enumerate(lines, 1):
+                    if not isinstance(line, str) or not _has_time(line):
+                        raise _bad(path, f"{place}, line {number}", line, 'text that begins with its time: "2026-01-31T10:00:00Z TEXT"')
+    return content
+
+
+def _entries(path: Path, value: Any, place: str, keys: str, right: Callable[[str], object]) -> Iterable[tuple[str, Any]]:
+    """The entries of what has to be an object with keys of a form."""
+    if not isinstance(value, dict):
+        raise _bad(path, place, value, f"an object of which each key is {keys}")
+    for key in value:
+        if not right(key):
+            raise _bad(path, place, key, keys)
+    return value.items()
+
+
+def _bad(path: Path, place: str, value: Any, right: str) -> BadLogs:
+    return BadLogs(f"{path}: {f'{place}: ' if place else ''}{json.dumps(value)[:80]} isn't {right}")
+
+
+def _has_time(line: str) -> bool:
+    try:
+        return datetime.datetime.fromisoformat(line.partition(" ")[0]).tzinfo is not None
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

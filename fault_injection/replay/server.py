@@ -327,7 +327,7 @@ def serve(
 
     Raises
     ------
-    SnapshotError, OSError; ValueError for a file of logs that isn't whole
+    SnapshotError, OSError; BadLogs for a file of logs beside it that isn't one
     """
     recording = read(source)
     recording.store.history = history

@@ -274,6 +274,7 @@ def test_an_unbound_claim_of_an_immediate_class_gets_a_class_that_waits() -> Non
     items = (node("n1"), storage_class("now", "Immediate"), storage_class("later"), volume_claim("data", "now"), mounting("data"))
     report = explained(cluster(*items))
     assert code(report) == "VOLUME_CLAIMS_UNBOUND"
+    assert answered(cluster(*items)).split("\n")[0].endswith(": it wants its PersistentVolumeClaims bound first; data is not yet.")
     assert helping(report) == {"storageClassName now → later of PersistentVolumeClaim default/data": ("n1",)}
     assert report.remedies[0].change.field == "spec.storageClassName"
 

@@ -113,6 +113,13 @@ def test_a_selector_on_a_quantity_offers_the_largest_round_value_and_names_the_t
     assert "90Gi → 80Gi (81920Mi, still above 81559Mi)" in vain(report)
 
 
+@pytest.mark.parametrize(("memory", "largest", "offered"), [("0", "0", []), ("500Mi", "500Mi (0.4Gi)", ["8Gi → 500Mi"])])
+def test_at_least_nothing_is_no_value_to_ask_for(memory: str, largest: str, offered: list[str]) -> None:
+    view = cluster(*ONE, pool([gpu("a", memory=memory)]), *asking(request("r", 1, f"{MEMORY}.compareTo(quantity('8Gi')) >= 0")))
+    assert list(helping(explained(view))) == [*offered, "selectors[0] removed"]
+    assert answered(view).split("\n")[0].endswith(f"the largest here is {largest}.")
+
+
 def test_of_several_operands_the_one_that_fails_is_compared() -> None:
     text = f'{OWN}.model == "H100" && {MEMORY}.compareTo(quantity("81Gi")) >= 0'
     report = explained(cluster(*TWO, *both(model="H100"), *asking(request("r", 1, text))))

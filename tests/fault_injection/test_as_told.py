@@ -59,6 +59,21 @@ def test_a_toleration_is_added() -> None:
     assert found["requests"][0]["exactly"]["tolerations"] == [{"key": "gpu.nvidia.com/xid", "operator": "Exists", "effect": "NoSchedule"}]
 
 
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (Told("c", "Pod", nodes=2, examples=("a", "b")), "is bound to x, which isn't among those that the answer names: a, b"),
+        (Told("c", "Pod", nodes=3, examples=("x", "b", "c")), ""),
+        (Told("c", "Pod", nodes=9, examples=("a", "b", "c", "d")), ""),
+        (Told("c", "Node", nodes=1, examples=("a",)), ""),
+        (Told("c", "ResourceQuota", checked=False), ""),
+    ],
+    ids=["another", "one of them", "examples of many", "a new node", "not tried"],
+)
+def test_a_pod_is_bound_elsewhere_only_than_on_nodes_that_are_all_named(told: Told, said: str) -> None:
+    assert told.elsewhere("x") == said
+
+
 def test_the_spec_that_was_given_stays() -> None:
     after("spec.devices.constraints[0]", "", "")
     assert len(SPEC["devices"]["constraints"]) == 1

@@ -68,6 +68,14 @@ def test_the_first_line_says_what_is_wanted_and_what_there_is() -> None:
     )
 
 
+def test_requests_of_several_claims_that_compete_are_the_pods_and_not_those_of_one_claim() -> None:
+    claims = (claim("a", request("r", 3)), claim("b", request("r", 2)))
+    said = headline(cluster(*HERE, *claims, pod("p", ("a", "b"))), pod="p")
+    assert said == (
+        "default/p is blocked on every node: it wants requests r of a, r of b on one node; each fits alone, but not all of them together."
+    )
+
+
 def test_a_release_that_misses_a_solution_says_so_first() -> None:
     numa = f"{STANDARD}/numaNode"
     use = {"consumesCounters": [{"counterSet": "card", "counters": {"m": {"value": "10"}}}]}

@@ -5,6 +5,9 @@ from __future__ import annotations
 from fault_injection.library.world import World
 from fault_injection.scenes import request
 
+DRIVERS = ("gpu.nvidia.com",)
+"""None of them is in the scene; but nodes that stand beside it then have another vendor's devices than any that is drawn here."""
+
 
 def scene(world: World) -> None:
     vendor = world.draw.choice(("nvidia.com", "habana.ai", "example.com"))

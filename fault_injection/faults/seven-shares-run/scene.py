@@ -17,7 +17,7 @@ def scene(world: World) -> None:
     world.publish(node, DRIVER, [{"name": "card-0", "allowMultipleAllocations": True, "capacity": capacity}])
     template = world.scene.template(request(DRIVER, 1, capacity={"cores": "10", "memory": f"{each}Gi"}))
     names = ("one", "two", "three", "four", "five", "six", "seven")
-    for name in names:  # one by one: of seven at once the last was refused on a busy machine, and not looked at again
+    for name in names:  # one by one: of seven at once the scheduler at times counts a share twice, and the last waits for five minutes
         world.role(**{name: world.scene.pod(template)})
         world.until(running(name))
     world.role(pod=world.scene.pod(template), template=template, driver=DRIVER, each=f"{each}Gi", left=f"{total - 7 * each}Gi", node=node)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fault_injection.lab.errors import ApiError
 from fault_injection.lab.lab import Lab
 
 Object = dict[str, Any]
@@ -20,15 +19,4 @@ def define(lab: Lab, definitions: Iterable[Object]) -> None:
         spec = item["spec"]
         for version in (entry["name"] for entry in spec["versions"] if entry["served"]):
             kind, api = spec["names"]["kind"], f"{spec['group']}/{version}"
-            lab.wait(f"{api} {kind} to be served", lambda api=api, kind=kind: _served(lab, api, kind), SERVED)
-
-
-def _served(lab: Lab, api: str, kind: str) -> bool:
-    """In discovery, and listed: for a while the first is so and the second is refused (429: storage is (re)initializing)."""
-    lab.client.forget(api)
-    try:
-        return lab.client.serves(api, kind) and lab.client.list(api, kind) is not None
-    except ApiError as error:
-        if error.status not in (404, 429):
-            raise
-        return False
+            lab.wait(f"{api} {kind} to be served", lambda api=api, kind=kind: lab.client.is_ready(api, kind), SERVED)

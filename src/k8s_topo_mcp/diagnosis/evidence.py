@@ -60,11 +60,15 @@ class PluginUnknown:
     several: tuple[ObjectRef, ...] = ()
 
 
+_COMING_UP = frozenset({"", "Pending", "Running", "Unknown", "ContainerCreating", "PodInitializing"})
+"""States of a pod that isn't ready, of which nothing can be concluded."""
+
+
 @dataclass(frozen=True, slots=True)
 class PluginPod:
     """A driver's pod on one node. `pod` is None where it has none there; `kept_off` is then the node's taint that the DaemonSet doesn't
     tolerate, or the labels that it asks for and the node lacks, in words. `state` is the kubelet's reason ("CrashLoopBackOff") or the pod's
-    phase; `exit_code` and `age` are those of the last exit."""
+    phase; `exit_code`, `exit_reason` and `age` are those of the last exit."""
 
     node: str
     pod: ObjectRef | None
@@ -74,6 +78,12 @@ class PluginPod:
     exit_code: int | None = None
     age: float | None = None
     kept_off: str = ""
+    exit_reason: str = ""
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it is there and doesn't stay up: it has ended before, or its kubelet says what keeps it from running."""
+        return self.pod is not None and not self.ready and (self.exit_code is not None or self.state not in _COMING_UP)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +187,21 @@ class Attempt:
 @dataclass(frozen=True, slots=True)
 class Queued:
     """Where a pod stands in the scheduler's queue: in backoff or asleep for at most `seconds` more, or `seconds` beyond the latest moment
-    of its next attempt; `lease` is then the scheduler's ("live", "expired", "": none)."""
+    of its next attempt; `lease` is then the scheduler's ("live", "expired", "": none). One that sleeps isn't tried in the next
+    `earliest` seconds, whatever wakes it."""
 
     state: Literal["backoff", "asleep", "overdue"]
     seconds: float
     lease: str = ""
+    earliest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTwice:
+    """So many claims were given shares of devices of a driver in the moment in which a pod that asks for such was refused."""
+
+    shares: int
+    driver: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +230,7 @@ Evidence: TypeAlias = (
     | Members
     | Attempt
     | Queued
+    | CountedTwice
     | Changed
 )
 

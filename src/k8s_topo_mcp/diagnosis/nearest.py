@@ -187,7 +187,7 @@ def unit_of(text: str) -> str:
 def in_unit(value: Quantity, like: str) -> str:
     """A value in the unit of another text, to one digit: 81559Mi like "90Gi" is 79.6Gi."""
     unit = unit_of(like)
-    if not unit or str(value).endswith(unit):
+    if not unit or str(value).endswith(unit) or not value.value:
         return ""
     tenths = Fraction(value.value) * 10 / UNITS[unit]
     return f"{int(tenths) / 10:g}{unit}"

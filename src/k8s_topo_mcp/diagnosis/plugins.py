@@ -209,6 +209,7 @@ def _state(view: ClusterView, pod: Pod) -> PluginPod:
         sum(entry.restart_count for entry in containers),
         None if last is None else last.exit_code,
         None if last is None else age_of(view, last.since),
+        exit_reason="" if last is None else last.reason,
     )
 
 

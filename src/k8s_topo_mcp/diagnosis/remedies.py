@@ -195,11 +195,11 @@ def run(proposed: Iterable[Change], subject: Subject) -> tuple[tuple[Trial, ...]
         nodes = fitting(subject, change)
         trial = Trial(change, nodes, change.vain if nodes else "")
         (helping if trial.helps else vain).append(trial)
-    return tuple(helping), _folded(vain)
+    return tuple(helping), _folded(vain, any(len(trial.change.releases) == 1 for trial in helping))
 
 
-def _folded(vain: Sequence[Trial]) -> tuple[Trial, ...]:
-    """Kinds of nodes that don't help are told together, and claims whose release alone helps nobody."""
+def _folded(vain: Sequence[Trial], others: bool) -> tuple[Trial, ...]:
+    """Kinds of nodes that don't help are told together, and claims whose release alone helps nobody; `others`: that of another does."""
     more = [trial for trial in vain if trial.change.text.startswith(MORE_LIKE)]
     if len(more) > 1:
         *names, last = (trial.change.text.removeprefix(MORE_LIKE) for trial in more)
@@ -211,7 +211,8 @@ def _folded(vain: Sequence[Trial]) -> tuple[Trial, ...]:
     single = [trial for trial in vain if len(trial.change.releases) == 1]
     if len(single) <= FEW:
         return tuple(vain)
-    one = replace(single[0].change, text=f"releasing any single one of the {len(single)} largest claims in the way", about=None)
+    which = f"{len(single)} {'others' if others else 'claims'} in the way"
+    one = replace(single[0].change, text=f"releasing any single one of {which}", about=None)
     rest = [trial for trial in vain if trial not in single]
     return (*rest, Trial(one, (), ""))
 

@@ -47,17 +47,22 @@ def _values(comparison: Comparison, near: NearMiss) -> Iterator[tuple[str, bool,
     exact = Fraction(best.value) / size
     floor = int(exact) if exact >= 0 else -int(-exact)
     upward = comparison.operator in (">", ">=", "==")
+    least = comparison.operator in (">", ">=")
     if exact == floor:
         strict = comparison.operator in (">", "<")
         value = floor - 1 if strict and upward else floor + 1 if strict else floor
-        yield f"{value}{unit}", False, "", ""
+        if not least or value > 0:  # at least nothing is no condition
+            yield f"{value}{unit}", False, "", ""
         return
     if comparison.operator == "==":
         yield near.best, False, "", ""
         return
     fits, tempting = (floor, floor + 1) if upward else (floor + 1, floor)
     bound = "up to" if upward else "from"
-    yield f"{fits}{unit}", False, "", f"{near.wanted} → {fits}{unit} (any value {bound} {near.best})"
+    if fits or not least:
+        yield f"{fits}{unit}", False, "", f"{near.wanted} → {fits}{unit} (any value {bound} {near.best})"
+    elif comparison.operator == ">=":
+        yield near.best, False, "", ""
     side = "above" if upward else "below"
     decimal = Quantity.of(tempting * size, "BinarySI" if unit.endswith("i") else "DecimalSI")
     note = f"{near.wanted} → {tempting}{unit} ({_in_suffix(decimal, near.best)}, still {side} {near.best})"

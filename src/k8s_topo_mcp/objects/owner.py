@@ -79,9 +79,11 @@ class ReplicationController(Owner):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class StatefulSet(Owner):
-    """apps StatefulSet."""
+    """apps StatefulSet; `parallel`: it doesn't wait with the next pod until the one before is ready (podManagementPolicy)."""
 
     KIND: ClassVar[str] = "StatefulSet"
+
+    parallel: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -221,7 +223,19 @@ def decode_deployment(item: Json) -> Deployment:
 
 
 decode_replica_set = _replicated(ReplicaSet)
-decode_stateful_set = _replicated(StatefulSet)
+_decode_plain_stateful_set = _replicated(StatefulSet)
+
+
+def decode_stateful_set(item: Json) -> StatefulSet:
+    """A StatefulSet out of its JSON."""
+    found = _decode_plain_stateful_set(item)
+    try:
+        policy = string(mapping(item, "spec"), "podManagementPolicy")
+    except DecodeError as error:
+        raise error.under("spec") from None
+    return replace(found, parallel=True) if policy == "Parallel" else found
+
+
 decode_replication_controller = _replicated(ReplicationController, lambda spec: LabelSelector(string_map(spec, "selector")))
 
 

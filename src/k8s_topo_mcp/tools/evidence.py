@@ -7,6 +7,7 @@ from k8s_topo_mcp.diagnosis.evidence import (
     Alike,
     Attempt,
     Changed,
+    CountedTwice,
     Evidence,
     Labelled,
     Limit,
@@ -72,6 +73,8 @@ def words(entry: Evidence) -> tuple[str, str]:
             return "last try", _attempt(entry)
         case Queued():
             return "next try", _queued(entry)
+        case CountedTwice():
+            return "refused", _counted_twice(entry)
         case Changed():
             return "since", f"{clean(str(entry.about), 160)} {entry.what}{f', {ago(entry.age)}' if entry.age is not None else ''}"
         case Members():
@@ -100,14 +103,20 @@ def _unknown(entry: PluginUnknown) -> str:
     return f"none of {plural(entry.looked_at, 'DaemonSet')} is recognisable as that of {driver} (by names, labels, images, mounts)"
 
 
+_NO_REASON = ("", "Error", "Completed")
+"""Reasons of an exit that say no more than its code."""
+
+
 def _pod(entry: PluginPod) -> str:
     if entry.pod is None:
         return f"none on {clean(entry.node, 80)}" + (f": {clean(entry.kept_off, 160)}" if entry.kept_off else "")
-    parts = [f"{clean(entry.pod.name, 100)} {'ready' if entry.ready else clean(entry.state, 60)}"]
+    state = "ready" if entry.ready else "running, not ready" if entry.state == "Running" else clean(entry.state, 60)
+    parts = [f"{clean(entry.pod.name, 100)} {state}"]
     if entry.restarts:
         parts.append(plural(entry.restarts, "restart"))
     if entry.exit_code is not None:
-        parts.append(f"last exit code {entry.exit_code}")
+        why = f" ({clean(entry.exit_reason, 40)})" if entry.exit_reason not in _NO_REASON else ""
+        parts.append(f"last exit code {entry.exit_code}{why}")
     if entry.age is not None:
         parts.append(ago(entry.age))
     return f"on {clean(entry.node, 80)}: {', '.join(parts)}"
@@ -131,10 +140,19 @@ def _queued(entry: Queued) -> str:
         case "backoff":
             return f"within {within}: it waits out its backoff"
         case "asleep":
-            return f"when an event wakes it, at the latest in {within}: sleeping pods are tried again after 5 min"
+            woken = f"in {age(entry.earliest)} if an event has woken it since (its backoff), else " if entry.earliest else ""
+            return f"{woken}when an event wakes it, at the latest in {within}: sleeping pods are tried again after 5 min"
         case "overdue":
             seen = {"live": "; its Lease is live", "expired": "; its Lease has expired"}.get(entry.lease, "; no Lease of it is here")
             return f"overdue by {within}: the scheduler is behind or doesn't run{seen}"
+
+
+def _counted_twice(entry: CountedTwice) -> str:
+    shares = f"{plural(entry.shares, 'share')} of {clean(entry.driver, 80)} devices"
+    return (
+        f"maybe by a fault of kube-scheduler: {shares} went to others in that moment, and it counts them twice until their pods are bound. "
+        "That this has passed is no event; a pod that is made anew is tried at once"
+    )
 
 
 def _members(entry: Members) -> str:

@@ -332,8 +332,7 @@ def headline(output: Output) -> str:
         if blocker.code in ("REQUEST_NOT_SUPPORTED", "CAPACITY_NOT_REPRESENTABLE"):
             return f"{name}: every scheduling attempt stops with an error: {blocker.actual}."
         return f"{name}: every scheduling attempt stops with an error: {blocker_parts.stops(blocker)}."
-    about_a_claim = blocker.object and "Claim" in blocker.object and blocker.code != "TEMPLATE_MISSING"
-    who = _wants(blocker) if about_a_claim else "it wants"
+    who = _wants(blocker) if _is_of_one_claim(blocker) else "it wants"
     if output.verdict == "missed by this release":
         _, _, effect = (blocker.actual or "").partition(": ")
         return f"{name}: a solution exists, but this release misses it. {_sentence(effect)}"
@@ -350,6 +349,12 @@ def _lacking(blocker: Blocker) -> str:
 def _sentence(text: str | None) -> str:
     """A phrase as a sentence of its own."""
     return f"{(text or '')[:1].upper()}{(text or '')[1:]}."
+
+
+def _is_of_one_claim(blocker: Blocker) -> bool:
+    """Whether what is wanted is what one ResourceClaim says. Requests of several that compete are named with their claims."""
+    kind = (blocker.object or "").partition(" ")[0]
+    return kind == "ResourceClaim" and not (blocker.code == "REQUESTS_COMPETE" and " of " in (blocker.expected or ""))
 
 
 def _wants(blocker: Blocker) -> str:

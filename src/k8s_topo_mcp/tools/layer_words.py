@@ -23,6 +23,9 @@ def phrase(found: Finding) -> tuple[str, str]:
     match found.code:
         case "PREPARE_FAILED":
             driver, claim = _driver_and_claim(found)
+            if value("why") == "driver down":
+                down = f"driver {value('driver')}, which has to prepare its devices there, doesn't stay up"
+                return f"{driver} to prepare {claim}", f"no event says why its containers don't start, but {down}"
             why = WHY.get(value("why"), WHY["other"]).format(driver=value("driver") or "of a claim")
             return f"{driver} to prepare {claim}", f"the node fails to prepare the devices: {why}"
         case "COMPUTE_DOMAIN_NOT_READY":

@@ -24,10 +24,7 @@ def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tupl
     blocker's own, the way to apply where it was just said."""
     found: list[Remedy] = []
     said = ""
-    shown = list(trials[:limit])
-    if not any(adds_nodes(trial.change) for trial in shown):
-        shown += [trial for trial in trials[limit:] if adds_nodes(trial.change)][:1]
-    for trial in shown:
+    for trial in _first(trials, limit):
         change = trial.change
         thing, field = named(change.about), clean(change.field, 120) or None
         apply = clean(change.apply, 300)
@@ -52,6 +49,20 @@ def remedies(trials: Sequence[Trial], limit: int, about: Blocker | None) -> tupl
         )
         said = apply
     return tuple(found)
+
+
+def _first(trials: Sequence[Trial], limit: int) -> Sequence[Trial]:
+    """The first `limit`, of which one leaves what is asked for and takes no new nodes, if any does; and the first kind of nodes."""
+    first, others = list(trials[:limit]), trials[limit:]
+    if first and not any(_keeps(trial) for trial in first):
+        first[-1:] = [trial for trial in others if _keeps(trial)][:1] or first[-1:]
+    if not any(adds_nodes(trial.change) for trial in first):
+        first += [trial for trial in others if adds_nodes(trial.change)][:1]
+    return first
+
+
+def _keeps(trial: Trial) -> bool:
+    return trial.change.keeps_intent and not adds_nodes(trial.change)
 
 
 def _node_name(name: str) -> str:

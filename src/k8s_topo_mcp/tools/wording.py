@@ -99,7 +99,7 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
         case "VOLUME_CLAIM_OTHER_OWNER":
             return f"PersistentVolumeClaim {value('claim')}", f"it wasn't created for pod {value('pod')}"
         case "VOLUME_CLAIMS_UNBOUND":
-            return "bound PersistentVolumeClaims", f"not bound: {value('claims')}"
+            return "its PersistentVolumeClaims bound first", f"{value('claims')} {'are' if ',' in value('claims') else 'is'} not yet"
         case "VOLUME_MISSING":
             return f"PersistentVolume {value('volume')} of claim {value('claim')}", "it doesn't exist"
         case "VOLUME_NODE_AFFINITY":

@@ -15,7 +15,7 @@ from k8s_topo_mcp.diagnosis.report import Report
 from k8s_topo_mcp.objects import COMPUTE_DOMAIN_LABEL, ComputeDomain, ComputeDomainClique, ComputeDomainNode, DecodeError, decode
 from tests.diagnosis.clusters import Item, answered, claim, cluster, code, device_class, explained, node, pod, pool, request
 
-from .objects import CRASHING, daemon_set, event, of
+from .objects import CRASHING, daemon_set, event, of, workload
 
 DRIVER = "compute-domain.nvidia.com"
 UID = "bb555a3a-a499-4c91-97a7-f07965c600ea"
@@ -209,8 +209,33 @@ def test_a_node_that_only_a_clique_knows_to_be_ready_counts() -> None:
 def test_a_driver_that_awaits_the_whole_domain_leads_to_pods_without_a_node() -> None:
     report = waiting(domain(("n1", "Ready"), number=3), user("q", ""), said=DOMAIN_NOT_READY)
     assert (values(report)["awaits"], values(report)["ready"], values(report)["wanted"]) == ("all nodes", 1, 3)
-    assert [advice.text for advice in report.advice] == ["get pods of the domain scheduled that aren't bound yet: q"]
+    assert [advice.text for advice in report.advice] == [
+        "get pods of the domain scheduled that aren't bound yet: q",
+        "1 more pod of the domain, on other nodes",
+    ]
     assert "spec.numNodes is 3, but the pods that use template inference-channel are 2" in absent(report)
+
+
+@pytest.mark.parametrize(
+    ("spec", "advice"),
+    [
+        (
+            {},
+            "make StatefulSet default/w again with podManagementPolicy: Parallel: as it is, it makes its next pod once p is ready, "
+            "and that waits for the domain",
+        ),
+        ({"podManagementPolicy": "Parallel"}, "1 more pod of the domain, on other nodes"),
+        ({"replicas": 1}, "1 more pod of the domain, on other nodes"),
+    ],
+    ids=["one after the other", "side by side", "of one pod"],
+)
+def test_pods_that_are_made_one_after_the_other_wait_for_each_other(spec: Item, advice: str) -> None:
+    owner = workload("StatefulSet", **{"replicas": 2, **spec})
+    reference = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "w", "uid": "uid-w", "controller": True}
+    own = user(metadata={"ownerReferences": [reference]})
+    said = event(own, "FailedPrepareDynamicResources", DOMAIN_NOT_READY, count=9)
+    report = explained(cluster(*HERE, own, channel(), domain(number=2), owner, said))
+    assert [entry.text for entry in report.advice] == [advice]
 
 
 def test_a_label_that_is_not_there_yet_is_evidence() -> None:

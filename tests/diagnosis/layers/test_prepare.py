@@ -243,10 +243,45 @@ def test_a_driver_whose_pod_is_not_on_the_node_for_now_brings_its_slices_back() 
     assert report.advice[0].text == "get a pod of DaemonSet gpu-dra/kubelet-plugin onto n1: kubelet then retries by itself"
 
 
-@pytest.mark.parametrize("pods", [PLUGIN_PODS, PLUGIN_PODS[1:]], ids=["it crashes there", "it has no pod there"])
-def test_of_a_driver_that_is_away_nothing_is_concluded_before_the_kubelet_has_spoken(pods: tuple[Item, ...]) -> None:
-    assert code(explained(cluster(*GONE, PLUGIN, *pods))) == ""
+def test_of_a_driver_that_is_away_its_slices_say_nothing_before_the_kubelet_has_spoken() -> None:
+    assert code(explained(cluster(*GONE, PLUGIN, PLUGIN_PODS[1]))) == ""
+    assert code(explained(cluster(*GONE, PLUGIN, *PLUGIN_PODS))) == "PREPARE_FAILED"
     assert code(explained(cluster(*GONE, PLUGIN, of(PLUGIN, "kubelet-plugin-a", "n1")))) == "DEVICE_GONE"
+
+
+BETWEEN: Item = {
+    "restartCount": 4,
+    "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": "2026-11-29T11:59:20Z"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("container", "state"),
+    [
+        (CRASHING, "CrashLoopBackOff, 31 restarts, last exit code 1, 40 s ago"),
+        (BETWEEN, "running, not ready, 4 restarts, last exit code 137 (OOMKilled), 40 s ago"),
+        ({"state": {"waiting": {"reason": "ImagePullBackOff"}}}, "ImagePullBackOff"),
+    ],
+    ids=["it crashes", "it was started again just now", "its image can't be pulled"],
+)
+def test_a_driver_that_does_not_stay_up_is_told_though_no_event_says_so(container: Item, state: str) -> None:
+    text = answered(cluster(*HERE, allocated(), bound(), PLUGIN, of(PLUGIN, "kubelet-plugin-a", "n1", ready=False, **container)))
+    lines = text.split("\n")
+    assert lines[0] == (
+        "default/p is scheduled: bound to n1 14 min ago, its claims are allocated. No event says why its containers don't start, "
+        f"but driver {DRIVER}, which has to prepare its devices there, doesn't stay up. Not a scheduling problem."
+    )
+    assert f"  its pod  on n1: kubelet-plugin-a {state}" in lines
+    assert "  repair kubelet-plugin-a: kubelet retries by itself, the pod may stay" in lines
+    assert "kubelet  " not in text
+
+
+def test_a_driver_that_only_comes_up_or_was_up_when_it_was_needed_is_not_to_blame() -> None:
+    coming = of(PLUGIN, "kubelet-plugin-a", "n1", ready=False, state={"waiting": {"reason": "ContainerCreating"}})
+    assert code(explained(cluster(*HERE, allocated(), bound(), PLUGIN, coming))) == ""
+    assert code(explained(cluster(*HERE, allocated(), bound(), PLUGIN, of(PLUGIN, "kubelet-plugin-a", "n1", **BETWEEN)))) == ""
+    prepared = bound(conditions=[{"type": "PodReadyToStartContainers", "status": "True", "lastTransitionTime": "2026-11-29T11:55:00Z"}])
+    assert code(explained(cluster(*HERE, allocated(), prepared, PLUGIN, *PLUGIN_PODS))) == ""
 
 
 def test_a_driver_that_is_kept_off_the_node_does_not_bring_its_slices_back() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.diagnosis.evidence import Attempt, Changed, Evidence, Queued
+from k8s_topo_mcp.diagnosis.evidence import Attempt, Changed, CountedTwice, Evidence, Queued
 from tests.diagnosis.clusters import (
     Item,
     answered,
@@ -53,7 +53,7 @@ def test_what_karpenter_says_under_the_scheduler_s_reason_is_no_attempt_of_the_s
 @pytest.mark.parametrize(
     ("at", "expected"),
     [
-        ("2026-11-29T11:59:56Z", Queued("backoff", 6)),
+        ("2026-11-29T11:59:56Z", Queued("asleep", 336, earliest=6)),
         ("2026-11-29T11:58:00Z", Queued("asleep", 220)),
         ("2026-11-29T11:54:30Z", Queued("asleep", 10)),
         ("2026-11-29T11:50:00Z", Queued("overdue", 260)),
@@ -64,6 +64,12 @@ def test_the_last_attempt_tells_when_the_next_one_is_due(at: str, expected: Queu
     assert isinstance(tried, Attempt)
     assert tried.known == "event"
     assert following == expected
+
+
+def test_only_an_attempt_that_ended_in_an_error_is_made_again_without_an_event() -> None:
+    status = {"phase": "Pending", "conditions": [condition("PodScheduled", "False", "SchedulerError", "timed out", "2026-11-29T11:59:56Z")]}
+    report = explained(cluster(*HERE, *asking(status=status), failed("2026-11-29T11:59:56Z")))
+    assert report.queued[1] == Queued("backoff", 6)
 
 
 def test_an_overdue_attempt_is_told_with_the_lease_of_its_scheduler() -> None:
@@ -90,6 +96,38 @@ def test_the_words_are_readable() -> None:
     assert "next try   when an event wakes it, at the latest in 3m: sleeping pods are tried again after 5 min" in text
 
 
+def test_a_refused_pod_is_not_said_to_be_tried_by_itself_after_its_backoff() -> None:
+    text = answered(cluster(*HERE, *asking(), failed("2026-11-29T11:59:56Z")))
+    wakes = "in 6s if an event has woken it since (its backoff), else when an event wakes it, at the latest in 5m"
+    assert f"next try   {wakes}: sleeping pods are tried again after 5 min" in text
+
+
+def share(name: str, at: str) -> Item:
+    """A claim that was given a seventh of card-0's memory."""
+    made = held(name, ["card-0"], "n1", f"p-{name}")
+    allocation = made["status"]["allocation"]
+    allocation["allocationTimestamp"] = at
+    allocation["devices"]["results"][0] |= {"shareID": f"id-{name}", "consumedCapacity": {"memory": "1Gi"}}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("at", "shares"),
+    [("2026-11-29T11:58:01Z", 3), ("2026-11-29T11:57:50Z", 0), ("2026-11-29T11:58:10Z", 0)],
+    ids=["then", "before", "since"],
+)
+def test_shares_that_others_were_given_as_it_was_refused_may_have_counted_twice(at: str, shares: int) -> None:
+    card = {"name": "card-0", "allowMultipleAllocations": True, "capacity": {"memory": {"value": "4Gi"}}}
+    own = asking(request("r", 1, capacity={"requests": {"memory": "1Gi"}}))
+    items = (node("n1"), device_class(), pool([card], "n1"), *(share(name, at) for name in "xyz"), *own, failed("2026-11-29T11:58:00Z"))
+    view = cluster(*items, gates={"DRAConsumableCapacity": True})
+    report = explained(view)
+    assert report.verdict == "fits now"
+    assert [entry.shares for entry in report.queued if isinstance(entry, CountedTwice)] == ([shares] if shares else [])
+    told = f"refused    maybe by a fault of kube-scheduler: {shares} shares of gpu.example.com devices went to others in that moment"
+    assert (told in answered(view)) == bool(shares)
+
+
 def test_what_was_made_since_the_last_attempt_is_named() -> None:
     late = node("n9")
     late["metadata"]["creationTimestamp"] = "2026-11-29T11:59:00Z"
@@ -108,7 +146,7 @@ def test_a_claim_that_is_already_its_own_is_named() -> None:
     assert (change.about.name, change.what, change.age) == ("c", "allocated and reserved for this pod", 10)
 
 
-@pytest.mark.parametrize(("minor", "expected"), [(37, Queued("backoff", 5)), (36, Queued("asleep", 325))])
+@pytest.mark.parametrize(("minor", "expected"), [(37, Queued("asleep", 335, earliest=5)), (36, Queued("asleep", 325))])
 def test_a_gang_backs_off_longer_from_1_37_on(minor: int, expected: Queued) -> None:
     items = (pod_group(4), node("n1"), device_class(), pool(gpus(4)), *members(4))
     view = cluster(*items, failed("2026-11-29T11:59:45Z", pod("m-0")), minor=minor, gates=ON if minor == 37 else IN_1_36)

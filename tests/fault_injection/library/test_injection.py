@@ -60,8 +60,8 @@ class Memory:
     def serves(self, version: str, kind: str) -> bool:
         return version in self.known
 
-    def forget(self, version: str) -> None:
-        pass
+    def is_ready(self, version: str, kind: str) -> bool:
+        return self.serves(version, kind)
 
 
 class Here:

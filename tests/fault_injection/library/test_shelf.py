@@ -74,6 +74,16 @@ def test_every_role_that_its_files_name_is_in_its_scene(fault: Entry) -> None:
 
 
 @each
+def test_no_device_of_an_innocent_node_is_of_a_class_that_its_pods_ask_for(fault: Entry) -> None:
+    for seed in range(12):
+        world = fault.world(seed, 2)
+        beside = World(fault.name, fault.fault, world.variant).scene.objects
+        drivers = {item["spec"]["driver"] for item in beside if item["kind"] == "ResourceSlice"}
+        asked = [item["spec"] for item in world.scene.objects if item["kind"] in ("ResourceClaim", "ResourceClaimTemplate")]
+        assert not drivers & set(texts(asked)), seed
+
+
+@each
 def test_no_name_in_its_scene_hints_at_the_cause(fault: Entry) -> None:
     forbidden = telling(ALL)
     for seed in SEEDS:

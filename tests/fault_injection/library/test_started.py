@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from fault_injection.lab.client import Client
+from fault_injection.lab.told import NotUnderstood
 from fault_injection.library.roles import Named
 from fault_injection.library.started import started
 from fault_injection.replay import serve
 
 Object = dict[str, Any]
+TEMPLATE = {"spec": {"containers": [{"name": "main"}]}}
 
 
 def pod(name: str, owner: Object | None, node: str | None, **metadata: Any) -> Object:
@@ -44,8 +46,14 @@ def seen(of: Object, *pods: Object) -> str | None:
         workload("Job", "batch/v1", parallelism=2, completions=8),
         workload("Job", "batch/v1", parallelism=9, completions=2),
         workload("CronJob", "batch/v1", jobTemplate={"spec": {"parallelism": 2}}),
+        workload(
+            "JobSet",
+            "jobset.x-k8s.io/v1alpha2",
+            replicatedJobs=[{"name": "w", "replicas": 2, "template": {"spec": {"template": TEMPLATE}}}],
+        ),
+        {**workload("DaemonSet", "apps/v1"), "status": {"desiredNumberScheduled": 2}},
     ],
-    ids=lambda of: f"{of['kind']} {of['spec']}",
+    ids=lambda of: f"{of['kind']} {of['spec'] or of['status']}",
 )
 def test_a_workload_has_started_once_as_many_pods_as_it_wants_are_bound(of: Object) -> None:
     a, b = pod("a", of, "x"), pod("b", of, "x")
@@ -57,9 +65,19 @@ def test_a_workload_has_started_once_as_many_pods_as_it_wants_are_bound(of: Obje
     assert seen(of, a, b) == "a"
 
 
-def test_of_a_workload_that_says_no_number_one_pod_is_enough() -> None:
-    of = workload("ReplicaSet", "apps/v1")
+@pytest.mark.parametrize("of", [workload("ReplicaSet", "apps/v1"), workload("Job", "batch/v1")], ids=lambda of: of["kind"])
+def test_where_the_api_has_a_default_of_one_a_pod_is_enough(of: Object) -> None:
     assert seen(of, pod("a", of, "x")) == "a"
+
+
+@pytest.mark.parametrize(
+    "of",
+    [workload("SparkApplication", "sparkoperator.k8s.io/v1beta2"), workload("Sleeper", "example.com/v1", replicas=2)],
+    ids=lambda of: of["kind"],
+)
+def test_a_workload_that_does_not_say_how_many_pods_it_wants_is_not_taken_to_want_one(of: Object) -> None:
+    with pytest.raises(NotUnderstood, match=rf"^{of['kind']} n/train doesn't say"):
+        seen(of, pod("a", of, "x"))
 
 
 def test_a_pod_has_started_once_it_is_bound() -> None:

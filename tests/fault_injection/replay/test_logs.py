@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from fault_injection.replay import serve
+from fault_injection.replay.logs import BadLogs
 
 from .cluster import PATIENCE, cluster, pod
 
@@ -153,9 +155,30 @@ def test_logs_are_read_beside_the_recording(tmp_path: Path) -> None:
         assert get(client, "p0", "?tailLines=1").text == "Error: no device\n"
 
 
-def test_a_file_of_logs_that_is_not_whole_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("logs", "said"),
+    [
+        ("{", " isn't JSON that can be read (Expecting property name"),
+        ("[]", ': [] isn\'t an object of which each key is a pod as "NAMESPACE/NAME"'),
+        ('{"p0": {}}', ': "p0" isn\'t a pod as "NAMESPACE/NAME"'),
+        ('{"a/p0": ["main"]}', ": a/p0: [\"main\"] isn't an object of which each key is a container's name"),
+        ('{"a/p0": {"main": []}}', ': a/p0: main: [] isn\'t an object of which each key is "current" or "previous"'),
+        ('{"a/p0": {"main": {"curent": []}}}', ': a/p0: main: "curent" isn\'t "current" or "previous"'),
+        ('{"a/p0": {"main": {"current": "begin"}}}', ': a/p0: main: current: "begin" isn\'t a list of lines'),
+        ('{"a/p0": {"main": {"current": [7]}}}', ": a/p0: main: current, line 1: 7 isn't text that begins with its time"),
+        (
+            '{"a/p0": {"main": {"current": ["Error: x"]}}}',
+            ': a/p0: main: current, line 1: "Error: x" isn\'t text that begins with its time',
+        ),
+        (
+            '{"a/p0": {"main": {"previous": ["2026-11-30T14:00:01 Error: x"]}}}',
+            ': a/p0: main: previous, line 1: "2026-11-30T14:00:01 Error: x" isn\'t text that begins with its time',
+        ),
+    ],
+)
+def test_a_file_of_logs_that_is_of_another_form_is_named_with_the_place_and_what_is_right(tmp_path: Path, logs: str, said: str) -> None:
     source = tmp_path / "x.json"
     source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster()}))
-    (tmp_path / "x.logs.json").write_text("{")
-    with pytest.raises(ValueError, match=r"x\.logs\.json: no logs of containers"), serve(str(source)):
+    (tmp_path / "x.logs.json").write_text(logs)
+    with pytest.raises(BadLogs, match=re.escape(f"x.logs.json{said}")), serve(str(source)):
         pass

@@ -24,6 +24,7 @@ from ...objects import (
     Node,
     ObjectRef,
     Pod,
+    StatefulSet,
     Taint,
 )
 from ...scheduling.node_affinity import matches
@@ -148,9 +149,10 @@ def _unready(view: ClusterView, pod: Pod, domain: ComputeDomain, event: Event | 
     seen: list[Evidence] = [*((_end_of(view, event),) if event is not None else ()), Members(domain.ref, domain.num_nodes, ready, states)]
     seen += _on_node(view, pod, domain)
     waiting = [own for own in users if own.is_pending] if whole else []
-    if whole and domain.num_nodes > len(users):
+    lack = domain.num_nodes - len(users) if whole else 0
+    if lack > 0:
         seen.append(Absent(f"spec.numNodes is {domain.num_nodes}, but the pods that use template {domain.template} are {len(users)}"))
-    helps = (*_repair(view, pod, domain), *_place(waiting))
+    helps = (*_repair(view, pod, domain), *_place(waiting), *(_more_pods(view, pod, lack) if lack > 0 else ()))
     again = Advice("deleting the pod: a new one waits for the domain likewise")
     return Held(found, tuple(seen), helps, (*_VAIN, again), _look_at(view, pod, domain))
 
@@ -178,6 +180,22 @@ def _on_node(view: ClusterView, pod: Pod, domain: ComputeDomain) -> tuple[Eviden
     elif view.count(DaemonSet):
         seen.append(Absent("the domain's controller has made no DaemonSet for it"))
     return tuple(seen)
+
+
+def _more_pods(view: ClusterView, pod: Pod, lack: int) -> tuple[Advice, ...]:
+    """Where the domain waits for pods that don't exist: a StatefulSet makes its next pod only once this one is ready (kubernetes
+    pkg/controller/statefulset/stateful_set_control.go processReplica, monotonic), which it isn't before the domain is."""
+    owner = pod.metadata.controller
+    made_by = view.get(StatefulSet, owner.name, pod.namespace) if owner is not None and owner.kind == "StatefulSet" else None
+    if made_by is None or made_by.parallel or made_by.desired is None or made_by.desired < 2:
+        return (Advice(f"{lack} more pod{'s' if lack > 1 else ''} of the domain, on other nodes"),)
+    name = f"StatefulSet {made_by.full_name}"
+    return (
+        Advice(
+            f"make {name} again with podManagementPolicy: Parallel: as it is, it makes its next pod once {pod.name} is ready, "
+            "and that waits for the domain"
+        ),
+    )
 
 
 def _repair(view: ClusterView, pod: Pod, domain: ComputeDomain) -> tuple[Advice, ...]:

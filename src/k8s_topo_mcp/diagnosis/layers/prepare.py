@@ -100,15 +100,26 @@ def _node_ref(view: ClusterView, pod: Pod) -> ObjectRef:
 def _unprepared(view: ClusterView, pod: Pod, event: Event, results: tuple[Allocated, ...]) -> Held:
     claim, result = _meant(event.message, results)
     driver = _driver(event.message, result)
+    evidence = (said(view, event), *compute_domain.unread(view, event))
+    return _not_prepared(view, pod, claim, driver, results, _why(event.message), evidence, event.message)
+
+
+def _not_prepared(
+    view: ClusterView,
+    pod: Pod,
+    claim: ResourceClaim | None,
+    driver: str,
+    results: tuple[Allocated, ...],
+    why: str,
+    evidence: tuple[Evidence, ...] = (),
+    message: str = "",
+) -> Held:
     name = claim.full_name if claim is not None else ""
     devices = tuple(own.device for held, own in results if held is claim and own.driver == driver)
-    about = _node_ref(view, pod)
-    found = finding("PREPARE_FAILED", about, driver=driver, claim=name, devices=devices, why=_why(event.message))
-    evidence: list[Evidence] = [said(view, event), *compute_domain.unread(view, event)]
-    if driver:
-        evidence += driver_on(view, driver, pod.node_name)
+    found = finding("PREPARE_FAILED", _node_ref(view, pod), driver=driver, claim=name, devices=devices, why=why)
+    on = driver_on(view, driver, pod.node_name) if driver else ()
     plugin = plugin_of(view, driver) if driver else None
-    return Held(found, tuple(evidence), _helps(view, pod, plugin, event.message), _vain(view, pod), _look_at(view, pod, plugin))
+    return Held(found, (*evidence, *on), _helps(view, pod, plugin, message), _vain(view, pod), _look_at(view, pod, plugin))
 
 
 def driver_on(view: ClusterView, driver: str, node: str) -> tuple[Evidence, ...]:
@@ -259,7 +270,7 @@ def _anew(view: ClusterView, pod: Pod, claim: ResourceClaim) -> tuple[tuple[Advi
 
 
 def _silent(view: ClusterView, pod: Pod, results: tuple[Allocated, ...]) -> Held | None:
-    """No warning stands: is the node there and ready, are the devices still published?"""
+    """No warning stands: is the node there and ready, are the devices still published, does their driver run there?"""
     if not view.can_read("Node"):
         return None
     node = view.get(Node, pod.node_name)
@@ -272,4 +283,17 @@ def _silent(view: ClusterView, pod: Pod, results: tuple[Allocated, ...]) -> Held
     domain = compute_domain.look(view, pod)
     if domain is not None:
         return domain
-    return _gone(view, pod, results)
+    return _gone(view, pod, results) or _driver_down(view, pod, results)
+
+
+def _driver_down(view: ClusterView, pod: Pod, results: tuple[Allocated, ...]) -> Held | None:
+    """A driver that doesn't stay up on the node, while the kubelet has it to prepare the devices: before the sandbox is made
+    (kuberuntime_manager.go SyncPod: PrepareDynamicResources, then createPodSandbox)."""
+    sandbox = pod.condition("PodReadyToStartContainers")
+    if sandbox is not None and sandbox.holds:
+        return None
+    for claim, result in results:
+        plugin = plugin_of(view, result.driver)
+        if isinstance(plugin, PluginSet) and pod_on(view, plugin, pod.node_name).is_down:
+            return _not_prepared(view, pod, claim, result.driver, results, "driver down")
+    return None

@@ -16,7 +16,7 @@ from ...objects import CONFIG_MAP, CUSTOM_KINDS, KINDS, entry_of, group_of
 from ...objects.autoscaling import PARAMETERS
 from ...objects.kueue import POD_SET_LABEL
 from .device_fields import CLAIM_SPEC, CLAIM_STATUS, CONFIG, SELECTORS, SLICE, TAINT_RULE
-from .owner_fields import CUSTOM, GROUP_SPEC, GROUP_STATUS, JOB, OWNER_STATUS, REPLICATED, WORKLOAD
+from .owner_fields import CUSTOM, GROUP_SPEC, GROUP_STATUS, JOB, OWNER_STATUS, REPLICATED, STATEFUL, WORKLOAD
 from .parts import (
     AMOUNTS,
     CONDITIONS,
@@ -108,7 +108,7 @@ _PARTS: Mapping[tuple[str, str], Mapping[str, Shape]] = {
         "status": OWNER_STATUS,
     },
     ("apps", "ReplicaSet"): {"spec": REPLICATED, "status": OWNER_STATUS},
-    ("apps", "StatefulSet"): {"spec": REPLICATED, "status": OWNER_STATUS},
+    ("apps", "StatefulSet"): {"spec": STATEFUL, "status": OWNER_STATUS},
     ("apps", "DaemonSet"): {"spec": of(selector=LABEL_SELECTOR, template=pod_template(IMAGED, MOUNTED)), "status": OWNER_STATUS},
     ("batch", "Job"): {"spec": JOB, "status": OWNER_STATUS},
     ("batch", "CronJob"): {"spec": of("suspend", jobTemplate=of(spec=JOB)), "status": of(active=Items(EMPTY))},

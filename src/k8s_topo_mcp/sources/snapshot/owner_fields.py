@@ -32,6 +32,7 @@ WORKLOAD = of(
 
 
 REPLICATED = of("replicas", selector=LABEL_SELECTOR, template=TEMPLATE)
+STATEFUL = of("replicas podManagementPolicy", selector=LABEL_SELECTOR, template=TEMPLATE)
 JOB = of("parallelism completions suspend", selector=LABEL_SELECTOR, template=TEMPLATE)
 _HELD = of("replicas", template=TEMPLATE)
 _NAMED = of("replicas", name=PLAIN, template=TEMPLATE)
