@@ -141,7 +141,7 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
         left_over(end, [end.get(type(node), node.name) or node for node in new.of(number)], len(template.daemons), classes)
         for number, (template, _) in enumerate(additions)
     )
-    assumptions = (*_assumptions(view, pods), *_unplayed(after))
+    assumptions = (*_assumptions(view, pods), *(_unplayed(after) or _unplayed_in_doubt(hopeful)))
     return Simulation(view, pods, additions, new, before, after, outcomes, gangs, left, assumptions)
 
 
@@ -150,6 +150,14 @@ def _unplayed(plays: Plays) -> tuple[str, ...]:
     if plays.all_ways:
         return ()
     return (f"the scheduler takes one of several nodes at random, again and again: {plays.ways} ways through that were played, not all",)
+
+
+def _unplayed_in_doubt(hopeful: Hopes) -> tuple[str, ...]:
+    """The same of the plays where nodes take pods of which that isn't known."""
+    if hopeful.ways is None:
+        return ()
+    played = f"once pods of which it isn't known have a node, {hopeful.ways} ways through that were played, not all"
+    return (f"the scheduler takes one of several nodes at random, again and again: {played}",)
 
 
 def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int, tuple[OnNewNode, ...]]:
