@@ -12,6 +12,7 @@ import pytest
 
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE
 from tests.diagnosis.clusters import DRIVER, Item, claim, cluster, device_class, either, exactly, gpus, held, node, pool, request
+from tests.diagnosis.gangs import ON, members, pod_group
 from tests.scaleup.scenes import asking, cluster_autoscaler, in_status, karpenter, status, unschedulable
 from tests.scaleup.scenes import node_pool as karpenter_pool
 from tests.tools.test_simulate_scaleup import TYPE, asked
@@ -180,3 +181,14 @@ def test_the_audit_tells_what_is_missing_at_an_own_group_rather_than_at_nobodys(
     for row in said["wishes"]:
         assert [entry["name"] for entry in row["would_do"]] == ["x9"]
         assert (row["missing_at"], row["missing"][0]["code"]) == ("first", "NO_DEVICE_MODEL")
+
+
+def test_what_a_group_that_starts_together_meets_is_told_of_a_group_that_the_rows_are_about() -> None:
+    """Two nodes of the machine type would do as well, and nobody makes these."""
+    grows = node("n2", labels={"eks.amazonaws.com/nodegroup": "grows"}), pool(gpus(2), "n2"), held("k", ["gpu-0", "gpu-1"], on="n2")
+    together = pod_group(2), *members(2, request("r", 2))
+    view = cluster(*FULL, cluster_autoscaler(), *grows, *together, status(in_status("grows")), gates=ON)
+    said = asked(view, pods=["m-0"]).structured()
+    assert [(entry["name"], entry["needed"]["sure"]) for entry in said["would_do"]] == [("x9", 1), ("grows", 2)]
+    assert [row["group"].split()[-1] for row in said["autoscalers"]] == ["grows"]
+    assert said["gap"]["nodes_of"] == "grows"
