@@ -13,7 +13,8 @@ import pytest
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE
 from tests.diagnosis.clusters import DRIVER, Item, claim, cluster, device_class, either, exactly, gpus, held, node, pool, request
 from tests.diagnosis.gangs import ON, members, pod_group
-from tests.scaleup.scenes import asking, cluster_autoscaler, in_status, karpenter, status, unschedulable
+from tests.diagnosis.layers.objects import event
+from tests.scaleup.scenes import HOURS_AGO, MINUTES_AGO, asking, cluster_autoscaler, in_status, karpenter, status, unschedulable
 from tests.scaleup.scenes import node_pool as karpenter_pool
 from tests.tools.test_simulate_scaleup import TYPE, asked
 
@@ -93,6 +94,15 @@ def test_beside_an_own_group_that_is_full_the_empty_one_is_told() -> None:
 def test_a_node_pool_of_which_nothing_tells_its_instance_types_is_told() -> None:
     said = told(karpenter("--ignore-dra-requests=false"), karpenter_pool("gpu"), *asking())
     assert rows(said)[0] == ("gpu", "NO_DEVICE_MODEL")
+
+
+@pytest.mark.parametrize(("at", "quoted"), [(MINUTES_AGO, True), (HOURS_AGO, False)])
+def test_what_karpenter_itself_said_of_the_pod_is_quoted_as_long_as_it_holds(at: str, quoted: bool) -> None:
+    text = "Failed to schedule pod, pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
+    pods = asking()
+    said = told(karpenter(), karpenter_pool("gpu"), *pods, event(pods[1], "FailedScheduling", text, component="karpenter", at=at))
+    assert [row["would_act"] for row in said["autoscalers"]][:1] == ["no"]
+    assert said["autoscalers"][0].get("said") == (f'FailedScheduling of default/p, 3m ago: "{text}"' if quoted else None)
 
 
 def test_devices_that_annotations_count_are_not_known_to_lack_what_a_claim_selects_by() -> None:

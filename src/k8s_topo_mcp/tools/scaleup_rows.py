@@ -20,6 +20,7 @@ from k8s_topo_mcp.scaleup.demand import DeviceDemand
 from k8s_topo_mcp.scaleup.fit import Fit, fit_of, fits_of
 from k8s_topo_mcp.scaleup.gang_gap import gang_gap
 from k8s_topo_mcp.scaleup.group_events import last_word
+from k8s_topo_mcp.scaleup.karpenter_words import word_on_one
 from k8s_topo_mcp.scaleup.node_counts import NodeCounts, at_least
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
@@ -128,16 +129,17 @@ def _of_group(view: ClusterView, group: NodeGroup, found: Autoscaler | None, pod
         update={
             "group": clean(f"{group.kind} {group.name}", 120),
             "sizes_from": clean(f"{group.said.source} ({group.said.confidence})", 160) if group.said is not None else None,
-            "said": _said(view, pods) if found is not None and found.kind == "Cluster Autoscaler" else None,
+            "said": _said(view, found, pods) if found is not None else None,
             "would_act": would_act(met),
             "obstacles": tuple(obstacle(entry) for entry in met[:OBSTACLES]),
         }
     )
 
 
-def _said(view: ClusterView, pods: Sequence[Pod]) -> str | None:
-    """What Cluster Autoscaler last said of the pods: in an event, with whom it is about and how old it is."""
-    found = last_word(view, pods)
+def _said(view: ClusterView, autoscaler: Autoscaler, pods: Sequence[Pod]) -> str | None:
+    """What the autoscaler last said of the pods: in an event, with whom it is about and how old it is; of Karpenter, which repeats itself,
+    only what still holds."""
+    found = last_word(view, pods) if autoscaler.kind == "Cluster Autoscaler" else word_on_one(view, pods)
     if found is None:
         return None
     pod, event = found
