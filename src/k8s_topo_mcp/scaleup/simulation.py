@@ -47,14 +47,15 @@ class PodOutcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GangOutcome:
-    """Of `pods` so many are placed `now`, without new nodes, and `then`, with them; it starts if those with a node already and these are at
-    least the minimum. `fit`: so many found a place at once, with the new nodes, also if it doesn't start."""
+    """Of `pods` so many are placed `now`, without new nodes, and for certain `then`, with them; it starts if those with a node already and
+    these are at least the minimum. `fit`: so many found a place at once, with the new nodes, also if it doesn't start; None where pods of
+    which it isn't known whether a node takes them decide over that."""
 
     gang: Gang
     pods: tuple[Pod, ...]
     now: int
     then: int
-    fit: int
+    fit: int | None
 
     @property
     def starts(self) -> bool:
@@ -130,9 +131,11 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
         after = play_all(new.view, entries, kinds, known, new.origins, ways)
     hopeful = hopes(new, entries, kinds, known, doubts, max(1, ways // 4))
     same = frozenset[int]() if hopeful.all_played else untouched(new.view, entries, kinds, known, doubts, asking)
-    gangs = tuple(_gang(entry, entry.gang, before.worst, after.worst) for entry in entries if entry.gang is not None)
     judge = _Judge(entries, new, before.worst, after.worst, hopeful, doubts, on_new, asking, same)
     outcomes = tuple(outcome for entry in entries for outcome in judge.entry(entry))
+    gangs = tuple(
+        _gang(entry, entry.gang, before.worst, after.worst, hopeful, same, outcomes) for entry in entries if entry.gang is not None
+    )
     places = {id(pod): number for number, pod in enumerate(pods)}
     outcomes = tuple(sorted(outcomes, key=lambda outcome: places[id(outcome.pod)]))
     end = new.view.with_edits(*after.worst.edits)
@@ -174,14 +177,20 @@ def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int,
     return found
 
 
-def _gang(entry: Entry, gang: Gang, before: Play, after: Play) -> GangOutcome:
-    def placed(play: Play) -> int:
-        keys = {pod.key for pod, _ in play.placed}
-        return sum(pod.key in keys for pod in entry.pods)
+def _gang(
+    entry: Entry, gang: Gang, before: Play, after: Play, hopeful: Hopes, same: Set[int], outcomes: Sequence[PodOutcome]
+) -> GangOutcome:
+    own = {pod.key for pod in entry.pods}
 
-    then, partial = placed(after), after.partial.get(gang.name)
-    fit = then or (partial.fit if partial is not None else 0)
-    return GangOutcome(gang, entry.pods, placed(before), then, fit)
+    def fit(play: Play) -> int:
+        partial = play.partial.get(gang.name)
+        return sum(pod.key in own for pod, _ in play.placed) or (partial.fit if partial is not None else 0)
+
+    now = sum(pod.key in own for pod, _ in before.placed)
+    then = sum(outcome.pod.key in own for outcome in outcomes if outcome.verdict in ("starts now", "starts"))
+    all_played = hopeful.all_played or all(id(pod) in same for pod in entry.pods)
+    found = {fit(play) for play in (after, *hopeful.plays)}
+    return GangOutcome(gang, entry.pods, now, then, found.pop() if all_played and len(found) == 1 else None)
 
 
 class _Judge:
