@@ -52,7 +52,7 @@ def told(
     rows = scaleup_rows.scalers(view, shown, pods) if shown else ()
     if any(row.would_act == "yes" for row in rows):
         return Told(rows, groups=tuple(shown))
-    unjudged = open_groups([group for group in own if group not in doing], vain)
+    unjudged = open_groups(own, doing, vain)
     for group, _ in unjudged[:LOOKED_AT]:
         if len(rows) < GROUPS:
             (row,) = scaleup_rows.scalers(view, (group,), pods)

@@ -13,7 +13,7 @@ from k8s_topo_mcp.rendering import age, clean, plural, quoted
 from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
 from k8s_topo_mcp.scaleup.ages import seconds_since
 from k8s_topo_mcp.scaleup.annotated_devices import why_not_known
-from k8s_topo_mcp.scaleup.audit import in_groups, serving
+from k8s_topo_mcp.scaleup.audit import in_groups
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers, serving_requests
 from k8s_topo_mcp.scaleup.demand import DeviceDemand
@@ -25,7 +25,7 @@ from k8s_topo_mcp.scaleup.node_counts import NodeCounts, at_least
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
-from k8s_topo_mcp.scaleup.own_groups import open_groups, own_groups
+from k8s_topo_mcp.scaleup.own_groups import open_groups, own_groups, serving
 from k8s_topo_mcp.scaleup.passing_over import Passed
 from k8s_topo_mcp.scaleup.survey import Surveyed, survey
 from k8s_topo_mcp.scaleup.template import NodeTemplate
@@ -119,7 +119,7 @@ def scalers(view: ClusterView, groups: Sequence[NodeGroup], pods: Sequence[Pod])
     known = autoscalers(view)
     if not known:
         return (Scaler(kind="none seen here: nobody adds nodes by itself"),)
-    return tuple(_of_group(view, group, serving(view, group, known), pods) for group in groups) or tuple(_scaler(entry) for entry in known)
+    return tuple(_of_group(view, group, serving(group, known), pods) for group in groups) or tuple(_scaler(entry) for entry in known)
 
 
 def _of_group(view: ClusterView, group: NodeGroup, found: Autoscaler | None, pods: Sequence[Pod]) -> Scaler:
@@ -195,7 +195,7 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
     vain = {template for template, why in refused if not why}
     dark = _not_known(found) or next((why for _, why in refused if why), None)
     own = own_groups(view, groups, known)
-    unjudged = [group for group, _ in open_groups([group for group in own if group not in doing], vain)]
+    unjudged = [group for group, _ in open_groups(own, doing, vain)]
     could = tuple(dict.fromkeys((*doing, *unjudged))) or tuple(groups)
     by_group: dict[NodeGroup, list[Surveyed]] = {}
     for (group, _), entry in zip(owners, found, strict=True):
