@@ -16,6 +16,7 @@ from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.view import ClusterView
 
 from .clusters import (
+    DRIVER,
     MOMENT,
     Item,
     answered,
@@ -26,6 +27,7 @@ from .clusters import (
     explained,
     gpus,
     held,
+    helping,
     node,
     owned_by,
     pod,
@@ -439,3 +441,29 @@ def test_two_gangs_are_two_groups_of_what_waits() -> None:
     view = cluster(device_class(), pod_group(3), pod_group(3, name="h"), *nodes(1, gpus(2)), *members(3), *other, gates=ON)
     pods = [entry for entry in view.all(Pod) if entry.is_pending]
     assert [(group.judged.word, len(group.pods)) for group in waiting_groups(view, pods)] == [("waits", 3), ("waits", 3)]
+
+
+def test_two_pods_whose_end_lets_the_group_start_are_told() -> None:
+    """One member has room; for the second both pods of the node would have to end, not a member."""
+    pods = [pod(name, on="n1", requests={"cpu": "2"}) for name in ("a", "b")]
+    view = cluster(node("n1", allocatable={"cpu": "8"}), *pods, pod_group(2), *one_and_one("4"), gates=ON)
+    report = explained(view, "m-0")
+    assert helping(report)["pods default/a and default/b end"] == ("n1",)
+    short = cluster(node("n1", allocatable={"cpu": "8"}), *pods, pod_group(2), *one_and_one("5"), gates=ON)
+    assert not any(text.endswith(" end") for text in helping(explained(short, "m-0")))
+
+
+def one_and_one(cpu: str) -> list[Item]:
+    return [item for number in range(2) for item in member(number, requests={"cpu": cpu})]
+
+
+def test_a_node_that_registered_a_moment_ago_is_what_the_group_waits_for() -> None:
+    labels = {"eks.amazonaws.com/nodegroup": "train"}
+    young = node("young", labels=labels)
+    young["metadata"]["creationTimestamp"] = "2026-11-29T11:59:20Z"
+    view = cluster(device_class(), node("n1", labels=labels), pool(gpus(2), "n1"), young, pod_group(4), *members(4, request()), gates=ON)
+    first = explained(view, "m-0").remedies[0]
+    assert (first.change.text, first.fit) == (f"{DRIVER} publishes on young, registered 40 s ago, as on n1", 4)
+    assert first.change.apply == "nothing is to be changed: wait for young"
+    more = cluster(device_class(), node("n1", labels=labels), pool(gpus(2), "n1"), young, pod_group(5), *members(5, request()), gates=ON)
+    assert not any("registered" in trial.change.text for trial in explained(more, "m-0").remedies)

@@ -181,3 +181,18 @@ def test_of_pods_that_ask_the_same_the_first_one_goes() -> None:
     """Whatever the label is, the second of two that ask for it has no room on a node that the first fills."""
     found = told(asks("one", "8", "a", 9), asks("two", "8", "a", 8), plain("other", "8"), labels="a")
     assert found == {"one": "unknown", "two": "no room", "other": "unknown"}
+
+
+def test_it_is_told_that_not_every_way_was_played_in_which_a_node_takes_a_pod_of_which_that_is_not_known() -> None:
+    """The pods find two nodes equally good again and again: with the new node refusing u every way is played, with it taking u not."""
+    there = [node(name, labels={"own": name}, allocatable={"cpu": "64"}) for name in ("n1", "n2")]
+    known_ones = [plain(f"p{number}", "1", priority=-number) for number in range(6)]
+    view = cluster(*there, asks("u", "1", "a", 90), *known_ones, plain("q", "1", nodeSelector={"own": "n1"}, priority=-9))
+    new = template(labels={"example.com/a": ""}, unpredictable=frozenset({"example.com/a"}))
+    found = simulate(view, pods(view), [(new, 1)])
+    assert found.after.all_ways
+    assert {outcome.pod.name for outcome in found.outcomes if outcome.verdict in STARTS} == {"p0", "p1", "p2", "p3", "p4", "p5", "q"}
+    (said,) = (text for text in found.assumptions if "at random" in text)
+    assert "isn't known have a node, 4 ways" in said
+    few = cluster(*there, asks("u", "1", "a", 90), *known_ones[:1])
+    assert not any("at random" in text for text in simulate(few, pods(few), [(new, 1)]).assumptions)

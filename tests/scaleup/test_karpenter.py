@@ -21,6 +21,7 @@ from .scenes import (
     BUSY,
     GROUP,
     HOURS_AGO,
+    JUST_NOW,
     MINUTES_AGO,
     asking,
     codes,
@@ -228,6 +229,63 @@ def test_karpenters_own_word_that_no_instance_type_has_the_devices() -> None:
     refused = event(pods[1], "FailedScheduling", said, component="karpenter")
     found = scene(*JUDGING, node_pool(), refused, pods=pods, confidence="observed")
     assert (codes(found), found[0].certainty, would_act(found)) == (["NO_DEVICE_MODEL"], "likely", "no")
+
+
+IGNORES = "Failed to schedule pod, pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
+UNKNOWN_VERSION = karpenter("--ignore-dra-requests=false", image="registry.example.com/karpenter/controller:latest")
+
+
+def said_of(message: str, *, component: str = "karpenter", at: str = MINUTES_AGO) -> tuple[Item, ...]:
+    """A pod with a claim, and what is said of it."""
+    pods = asking()
+    return *pods, event(pods[1], "FailedScheduling", message, component=component, at=at)
+
+
+def led_since(moment: str) -> Item:
+    made = lease("karpenter-leader-election")
+    made["spec"]["acquireTime"] = moment.replace("Z", ".000000Z")
+    return made
+
+
+def test_karpenters_own_word_that_it_passes_claims_over_decides_where_nothing_else_tells() -> None:
+    def met_with(*items: Item, pods: tuple[Item, ...]) -> tuple[list[str], str, str]:
+        found = scene(UNKNOWN_VERSION, *items, node_pool(), pods=pods)
+        return codes(found), found[0].finding.text("effect"), would_act(found)
+
+    known = (["CLAIMS_IGNORED"], "skipped", "no")
+    open_still = (["CLAIMS_IGNORED"], "unknown", "unknown")
+    assert met_with(led_since(HOURS_AGO), pods=said_of(IGNORES)) == known
+    assert met_with(led_since(HOURS_AGO), pods=asking()) == open_still
+    assert met_with(led_since(HOURS_AGO), pods=said_of(IGNORES, component="somebody")) == open_still
+    assert met_with(led_since(HOURS_AGO), pods=said_of(IGNORES, at=HOURS_AGO)) == open_still
+    assert met_with(led_since(JUST_NOW), pods=said_of(IGNORES)) == open_still
+
+
+def test_a_word_of_karpenter_that_its_settings_contradict_leaves_it_open() -> None:
+    found = scene(*JUDGING, node_pool(), pods=said_of(IGNORES))
+    assert (codes(found), would_act(found)) == (["CLAIMS_IGNORED"], "unknown")
+    assert codes(scene(*JUDGING, led_since(JUST_NOW), node_pool(), pods=said_of(IGNORES))) == []
+
+
+def test_karpenters_own_word_that_all_its_kinds_of_nodes_pass_a_limit() -> None:
+    over = f"Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool={GROUP})"
+    limits = {"cpu": "16", "memory": "4000Gi"}
+
+    def met_with(*items: Item, said: str = over, **more: Any) -> Any:
+        return scene(*JUDGING, node_pool(limits=limits), *items, pods=said_of(said, **more))
+
+    found = met_with()
+    assert (codes(found), found[0].certainty, would_act(found)) == (["LIMIT_REACHED"], "likely", "no")
+    assert [found[0].finding.text(name) for name in ("resource", "used", "limit")] == ["cpu", "8", "16"]
+    several = f"Failed to schedule pod, no node has it; node limits have been exhausted for nodepool (NodePool={GROUP})"
+    assert codes(met_with(said=several)) == ["LIMIT_REACHED"]
+    assert codes(met_with(said=over.replace(GROUP, f"{GROUP}-2"))) == []
+    assert codes(met_with(component="somebody")) == []
+    assert codes(met_with(at=HOURS_AGO)) == []
+    gone = node_claim(f"{GROUP}-a", condition("Launched"), condition("Registered"), condition("Initialized"), created=HOURS_AGO)
+    assert codes(met_with(gone)) == ["LIMIT_REACHED"]
+    gone["metadata"]["deletionTimestamp"] = JUST_NOW
+    assert codes(met_with(gone)) == []
 
 
 def test_the_last_launch_failed_for_lack_of_machines() -> None:

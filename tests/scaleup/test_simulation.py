@@ -238,6 +238,19 @@ def mixed(*cpus: tuple[str, bool]) -> list[Item]:
     ]
 
 
+def test_a_gang_is_counted_by_what_is_known_of_its_members() -> None:
+    """The pod ahead takes all of the node, if it takes the node; one member asks about the rack itself."""
+    ahead = plain("u", "8", priority=100, **IN_A_RACK)
+    (gang,) = simulated(ahead, pod_group(2), *mixed(("4", False), ("4", False)), add=template(**NO_RACK), gates=ON).gangs
+    assert (gang.then, gang.starts, gang.fit) == (0, False, None)
+    (gang,) = simulated(pod_group(3), *mixed(("2", False), ("2", True), ("99", False)), add=template(**NO_RACK), gates=ON).gangs
+    assert (gang.then, gang.starts, gang.fit) == (0, False, None)
+    (gang,) = simulated(
+        pod_group(2), *mixed(("2", False), ("2", False)), plain("u", "1", **IN_A_RACK), add=template(**NO_RACK), gates=ON
+    ).gangs
+    assert (gang.then, gang.starts, gang.fit) == (2, True, 2)
+
+
 def test_what_starts_only_without_a_pod_of_which_it_is_not_known_is_not() -> None:
     """The one ahead of the others takes all of the node, if it takes the node."""
     ahead = plain("u", "8", priority=100, **IN_A_RACK)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from k8s_topo_mcp.scaleup.audit import serving
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import fits_of
 from k8s_topo_mcp.scaleup.groups import node_groups
 from k8s_topo_mcp.scaleup.obstacles import obstacles
+from k8s_topo_mcp.scaleup.own_groups import serving
 from tests.diagnosis.clusters import Item, cluster, device_class, gpus, held, pod, pool
 
 from .scenes import asking, audit, cluster_autoscaler, codes, in_status, karpenter, node_pool, ready, status, waiting
@@ -25,8 +25,7 @@ def chain(*items: Item) -> dict[str, list[str]]:
     view = cluster(*items)
     pods, found = waiting(view), autoscalers(view)
     return {
-        group.name: codes(obstacles(view, serving(view, group, found), group, pods, fits_of(view, group, pods)))
-        for group in node_groups(view)
+        group.name: codes(obstacles(view, serving(group, found), group, pods, fits_of(view, group, pods))) for group in node_groups(view)
     }
 
 

@@ -12,7 +12,9 @@ import pytest
 
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE
 from tests.diagnosis.clusters import DRIVER, Item, claim, cluster, device_class, either, exactly, gpus, held, node, pool, request
-from tests.scaleup.scenes import asking, cluster_autoscaler, in_status, karpenter, status, unschedulable
+from tests.diagnosis.gangs import ON, members, pod_group
+from tests.diagnosis.layers.objects import event
+from tests.scaleup.scenes import HOURS_AGO, MINUTES_AGO, asking, cluster_autoscaler, in_status, karpenter, status, unschedulable
 from tests.scaleup.scenes import node_pool as karpenter_pool
 from tests.tools.test_simulate_scaleup import TYPE, asked
 
@@ -92,6 +94,15 @@ def test_beside_an_own_group_that_is_full_the_empty_one_is_told() -> None:
 def test_a_node_pool_of_which_nothing_tells_its_instance_types_is_told() -> None:
     said = told(karpenter("--ignore-dra-requests=false"), karpenter_pool("gpu"), *asking())
     assert rows(said)[0] == ("gpu", "NO_DEVICE_MODEL")
+
+
+@pytest.mark.parametrize(("at", "quoted"), [(MINUTES_AGO, True), (HOURS_AGO, False)])
+def test_what_karpenter_itself_said_of_the_pod_is_quoted_as_long_as_it_holds(at: str, quoted: bool) -> None:
+    text = "Failed to schedule pod, pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
+    pods = asking()
+    said = told(karpenter(), karpenter_pool("gpu"), *pods, event(pods[1], "FailedScheduling", text, component="karpenter", at=at))
+    assert [row["would_act"] for row in said["autoscalers"]][:1] == ["no"]
+    assert said["autoscalers"][0].get("said") == (f'FailedScheduling of default/p, 3m ago: "{text}"' if quoted else None)
 
 
 def test_devices_that_annotations_count_are_not_known_to_lack_what_a_claim_selects_by() -> None:
@@ -180,3 +191,14 @@ def test_the_audit_tells_what_is_missing_at_an_own_group_rather_than_at_nobodys(
     for row in said["wishes"]:
         assert [entry["name"] for entry in row["would_do"]] == ["x9"]
         assert (row["missing_at"], row["missing"][0]["code"]) == ("first", "NO_DEVICE_MODEL")
+
+
+def test_what_a_group_that_starts_together_meets_is_told_of_a_group_that_the_rows_are_about() -> None:
+    """Two nodes of the machine type would do as well, and nobody makes these."""
+    grows = node("n2", labels={"eks.amazonaws.com/nodegroup": "grows"}), pool(gpus(2), "n2"), held("k", ["gpu-0", "gpu-1"], on="n2")
+    together = pod_group(2), *members(2, request("r", 2))
+    view = cluster(*FULL, cluster_autoscaler(), *grows, *together, status(in_status("grows")), gates=ON)
+    said = asked(view, pods=["m-0"]).structured()
+    assert [(entry["name"], entry["needed"]["sure"]) for entry in said["would_do"]] == [("x9", 1), ("grows", 2)]
+    assert [row["group"].split()[-1] for row in said["autoscalers"]] == ["grows"]
+    assert said["gap"]["nodes_of"] == "grows"

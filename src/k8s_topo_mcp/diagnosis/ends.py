@@ -132,9 +132,9 @@ class _Lack:
         return sum(float(min(freed.get(name, 0), amount) / amount) for name, amount in self.amounts.items())
 
 
-def pairs(view: ClusterView, pod: Pod, nodes: Sequence[NodePlacement]) -> Iterator[Change]:
+def pairs(view: ClusterView, pod: Pod, nodes: Sequence[NodePlacement], staying: Collection[tuple[str, str]] = ()) -> Iterator[Change]:
     """Two pods of one of these nodes, all of which plain filters refuse, end together: pairs that free as much as lacks of every resource
-    there, and of which one holds devices where these lack too."""
+    there, and of which one holds devices where these lack too. `staying`: keys of pods that are to stay."""
     asked = {name: amount.value for name, amount in effective_requests(pod).items()}
     lacking = [(entry, lack) for entry in nodes[:LOOKED_AT] if (lack := _lack(view, asked, entry)) is not None]
 
@@ -143,7 +143,7 @@ def pairs(view: ClusterView, pod: Pod, nodes: Sequence[NodePlacement]) -> Iterat
         return sum(float(short / (asked.get(name) or 1)) for name, short in lack.amounts.items()) + lack.devices + len(lack.named)
 
     for entry, lack in nsmallest(NODES, lacking, key=amount):
-        for one, other in _enough(view, entry, lack):
+        for one, other in _enough(view, entry, lack, staying):
             text, edits = f"pods {one.full_name} and {other.full_name} end", ending(view, one, other)
             yield Change(text, None, "", "", "", edits, True, how_to_end(view, one, other), objects=(one.ref, other.ref))
 
@@ -169,12 +169,12 @@ def _lack(view: ClusterView, asked: Mapping[str, int | float | Fraction], entry:
     return _Lack(amounts, devices, frozenset(found.text("holder") for found, _ in entry.plain if found.code in _BY_OTHERS))
 
 
-def _enough(view: ClusterView, entry: NodePlacement, lack: _Lack) -> Iterator[tuple[Pod, Pod]]:
+def _enough(view: ClusterView, entry: NodePlacement, lack: _Lack, staying: Collection[tuple[str, str]]) -> Iterator[tuple[Pod, Pod]]:
     """Pairs of pods of the node that may be enough, those first that hold the fewest devices, then those that free the least, measured by
     what lacks of each resource."""
     found: list[tuple[Pod, Mapping[str, int | float | Fraction], int]] = []
     for pod in node_info(view, entry.node).pods:
-        if not comes_back(pod):
+        if not comes_back(pod) and pod.key not in staying:
             freed = {name: amount.value for name, amount in occupied(pod, view.release).items() if name in lack.amounts} | {"pods": 1}
             found.append((pod, freed, devices_of(view, pod) if lack.devices else 0))
 

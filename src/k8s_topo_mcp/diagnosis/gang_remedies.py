@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from ..objects import Node, Pod, PodGroup, ResourceSlice
 from ..scheduling.gang_scheduling import Gang, gang_of, pre_enqueue
@@ -15,12 +16,12 @@ from ..scheduling.placement import Placement, place
 from ..scheduling.placing import Known, still_known
 from ..view import Add, ClusterView, Replace
 from ..view.indices import pools_held, slices_of_pool
-from . import node_changes, pod_changes, request_changes, resource_users
+from . import ends, node_changes, pod_changes, request_changes, resource_users, young_nodes
 from .alike_changes import for_all
 from .cause import nearest_nodes, refused
 from .gang_trial import GangTrial, try_gang
 from .new_nodes import adds_nodes, new_slices, twins
-from .remedies import around_of, has_remedies, propose
+from .remedies import FEW_PAIRS, FEW_YOUNG, around_of, has_remedies, propose
 from .report import Cause, Change, Holder, Trial
 from .trials import Subject
 
@@ -73,12 +74,14 @@ def try_changes(view: ClusterView, gang: Gang, trial: GangTrial, cause: Cause | 
         if not (one and len(change.releases) > 1):
             tried = _try(view, gang, change, trial.known)
             (helping if tried.helps else vain).append(tried)
+    if closed and seen is not None and not any(ends.ended_by(tried.change) for tried in helping):
+        helping += _together(view, gang, trial, seen, closed, limit // 2)
     nodes = [_enough_nodes(view, gang, node, attempt.scheduled, trial.known) for node in _shapes(view, placement)]
     useful = [tried for tried in nodes if tried.helps]
     helping += useful
     vain += [] if useful else nodes
     lower = lower_minimum(view, gang, attempt.scheduled, trial.known) if not gang.topology_key else Told()
-    ordered = sorted((*helping, *lower.helping), key=_rank)
+    ordered = [*_by_itself(view, gang, trial, placement), *sorted((*helping, *lower.helping), key=_rank)]
     if closed:
         holders = resource_users.holders(view, cause.finding, closed, ordered)
     return Told(tuple(ordered), (*vain, *lower.vain), holders)
@@ -90,6 +93,25 @@ def _closed(seen: Placement | None, cause: Cause) -> tuple[Node, ...]:
         return ()
     closed = refused(seen, cause)
     return tuple([entry.node for entry in nearest_nodes(closed)]) if closed else ()
+
+
+def _together(view: ClusterView, gang: Gang, trial: GangTrial, seen: Placement, closed: Sequence[Node], most: int) -> list[Trial]:
+    """Of pairs of pods of one of the closed nodes, as these are once members have their places, the first few whose end lets the group
+    start."""
+    attempt = trial.attempt
+    if attempt is None:
+        return []
+    entries = [entry for node in closed if (entry := seen.nodes.get(node.name)) is not None]
+    own = {member.key for member in gang.members}
+    proposed = ends.pairs(view.with_edits(*attempt.edits), attempt.failed[0][0], entries, own)
+    tried = (_try(view, gang, change, trial.known) for change in islice(proposed, most))
+    return list(islice((each for each in tried if each.helps), FEW_PAIRS))
+
+
+def _by_itself(view: ClusterView, gang: Gang, trial: GangTrial, placement: Placement) -> list[Trial]:
+    """What comes without anybody's doing and lets the group start: nodes that registered a moment ago publish, of the first kinds."""
+    tried = (_try(view, gang, change, trial.known) for change in young_nodes.publishing(view, placement.devices.problem))
+    return list(islice((each for each in tried if each.helps), FEW_YOUNG))
 
 
 def _rank(trial: Trial) -> tuple[int, bool]:
@@ -141,7 +163,11 @@ def _touched(view: ClusterView, change: Change) -> tuple[Node, ...] | None:
     for edit in change.edits:
         if isinstance(edit, Add) and isinstance(edit.object, Node):
             found[edit.object.name] = edit.object
-        elif not (isinstance(edit, Add) and isinstance(edit.object, ResourceSlice) and edit.object.node_selection.node_name):
+        elif isinstance(edit, Add) and isinstance(edit.object, ResourceSlice) and edit.object.node_selection.node_name:
+            there = view.get(Node, edit.object.node_selection.node_name)
+            if there is not None:
+                found[there.name] = there
+        else:
             return None
     for claim in change.releases:
         for driver, pool in pools_held(claim):

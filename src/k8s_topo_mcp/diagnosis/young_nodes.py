@@ -11,12 +11,13 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..dra.problem import AllocationProblem
-from ..objects import DeviceClass, Node, ResourceSlice
+from ..objects import DeviceClass, Node
 from ..objects.cluster_api import OWNER_NAME
 from ..objects.node import INSTANCE_TYPE
 from ..scaleup.group_labels import groups
 from ..scaleup.likeness import CONDITION_TAINTS, new_slices, shapes_of_nodes, whole_pools
 from ..scaleup.machine_types import STARTING
+from ..scaleup.template import moved
 from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import slices_of_node
 from .classes import drivers_named
@@ -122,21 +123,12 @@ def _complete(view: ClusterView, young: Young, node: Node) -> Iterator[Edit]:
     there = _begun(view, node)
     for entry in new_slices(view, young.like) or ():
         if entry.driver in young.drivers and entry.driver not in there:
-            yield Add(_moved(entry, node.name))
+            yield Add(moved(entry, entry.node_selection.node_name or young.like.name, node.name))
     taints = tuple(taint for taint in node.taints if not taint.key.startswith(CONDITION_TAINTS))
     given = {name: young.like.allocatable[name] for name in young.resources if name not in there}
     if given or len(taints) < len(node.taints):
         allocatable, capacity = {**node.allocatable, **given}, {**node.capacity, **given}
         yield Replace(replace(node, taints=taints, allocatable=allocatable, capacity=capacity))
-
-
-def _moved(entry: ResourceSlice, node: str) -> ResourceSlice:
-    return replace(
-        entry,
-        metadata=replace(entry.metadata, name=f"{node}-{entry.name}", uid=""),
-        pool=f"{node}-{entry.pool}",
-        node_selection=replace(entry.node_selection, node_name=node),
-    )
 
 
 # --- in words -----------------------------------------------------------------------------------------------------------------------

@@ -20,11 +20,13 @@ from .problem import TargetNode
 
 Visible: TypeAlias = tuple[Pool, ResourceSlice]
 
-KEPT = 3
-"""Sets of nodes for which it is kept: all of them, and those that a pod leaves."""
+KEPT = 8
+"""Sets of nodes for which it is kept: parts of the cluster, and those of each that a pod leaves. Where pods of four parts are asked about
+in turn, telling slices takes half of what it takes with three or with one."""
 
 FEW = 64
-"""For so few nodes nothing is kept."""
+"""For so few nodes nothing is kept: to compare it takes longer than to tell it anew (1.6 times for 16 nodes, 1.2 times for 64; for 1,500 it
+takes a third)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..cel import CompileError, compile_selector
+from ..cel import CompileError, Program, compile_selector
 from ..dra.prepared import cel_environment
 from ..dra.selectors import slice_values
 from ..objects import DeviceClass, DeviceRequest, ExactRequest, Pod, ResourceSlice
@@ -57,14 +57,14 @@ def _of_another_driver(view: ClusterView, template: NodeTemplate, pod: Pod) -> b
 def _refuses(view: ClusterView, slices: Sequence[ResourceSlice], request: ExactRequest) -> bool:
     device_class = view.get(DeviceClass, request.class_name)
     selectors = (*(device_class.selectors if device_class is not None else ()), *request.selectors)
-    texts = [entry.expression for entry in selectors if entry.expression is not None]
-    return all(any(_is_false(view, text, entry) for text in texts) for entry in slices)
+    environment = cel_environment(problem_of(view, ()))
+    compiled = [compile_selector(entry.expression, environment) for entry in selectors if entry.expression is not None]
+    programs = [program for program in compiled if not isinstance(program, CompileError)]
+    return all(any(_is_false(program, entry) for program in programs) for entry in slices)
 
 
-def _is_false(view: ClusterView, expression: str, entry: ResourceSlice) -> bool:
-    program = compile_selector(expression, cel_environment(problem_of(view, ())))
-    if isinstance(program, CompileError):
-        return False
+def _is_false(program: Program, entry: ResourceSlice) -> bool:
+    """Whether a part that reads nothing but the driver is false of each device of the slice."""
     reads = [part.reads for part in program.conjuncts]
     blind = [number for number, own in enumerate(reads) if own.complete and not own.paths and not own.multiple_allocations]
-    return all(any(program.evaluate_conjuncts(values)[number] is False for number in blind) for values in slice_values(entry))
+    return all(any(found[number] is False for number in blind) for found in map(program.evaluate_conjuncts, slice_values(entry)))

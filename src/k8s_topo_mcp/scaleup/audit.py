@@ -21,6 +21,7 @@ from .likeness import whole_pools
 from .node_group import NodeGroup
 from .obstacle import Obstacle
 from .obstacles import obstacles
+from .own_groups import serving
 
 LASTING = frozenset(
     """
@@ -67,7 +68,7 @@ def in_groups(
     if not groups:
         nowhere = Obstacle(finding("NO_NODE_GROUP"), "likely", "a node group that this tool is told of, or can see", len(pods), len(pods))
         return (Readiness(wish, pods, None, None, "no", (nowhere,)),)
-    return tuple(readiness(view, wish, pods, group, serving(view, group, found), simulate) for group in groups)
+    return tuple(readiness(view, wish, pods, group, serving(group, found), simulate) for group in groups)
 
 
 def wishes(view: ClusterView) -> tuple[tuple[DeviceDemand, tuple[Pod, ...]], ...]:
@@ -80,12 +81,6 @@ def wishes(view: ClusterView) -> tuple[tuple[DeviceDemand, tuple[Pod, ...]], ...
     return tuple(
         (device_demand(view, pods[0]), tuple(pods)) for pods in sorted(known.values(), key=lambda pods: (-len(pods), pods[0].full_name))
     )
-
-
-def serving(view: ClusterView, group: NodeGroup, found: Sequence[Autoscaler]) -> Autoscaler | None:
-    """The autoscaler that would make nodes of a group: Karpenter of its NodePools, else Cluster Autoscaler, else the only one there is."""
-    wanted = "Karpenter" if group.kind == "Karpenter NodePool" else "Cluster Autoscaler"
-    return next((entry for entry in found if entry.kind == wanted), found[0] if len(found) == 1 else None)
 
 
 def readiness(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..findings import finding
 from ..objects import Pod
 from ..view import ClusterView
 from .autoscaler import Autoscaler
 from .demand import device_demand, features_of
-from .obstacle import certainty_of
+from .karpenter_words import ignores_claims
+from .obstacle import Certainty, certainty_of
 from .passing_over import Check, Passed
 from .template import NodeTemplate
 
@@ -20,11 +21,15 @@ REMEDIES = {
 
 
 def claims_ignored(view: ClusterView, autoscaler: Autoscaler) -> Check:
-    """Pods with claims where claims aren't judged: skipped, or taken as pods without any."""
+    """Pods with claims where claims aren't judged: skipped, or taken as pods without any. Karpenter may have said of a pod that it is
+    skipped; where all that is seen of it says otherwise, it isn't known which of the two still holds."""
     support = autoscaler.claims
 
     def check(pod: Pod) -> Passed | None:
-        if support.judged == "yes" or not (pod.resource_claims or device_demand(view, pod).by_class):
+        if not (pod.resource_claims or device_demand(view, pod).by_class):
+            return None
+        said = autoscaler.kind == "Karpenter" and ignores_claims(view, pod)
+        if support.judged == "yes" and not said:
             return None
         found = finding(
             "CLAIMS_IGNORED",
@@ -32,11 +37,11 @@ def claims_ignored(view: ClusterView, autoscaler: Autoscaler) -> Check:
             "spec.template.spec.containers" if autoscaler.ref is not None else "",
             autoscaler=autoscaler.kind,
             version=autoscaler.version_text,
-            setting=support.because,
-            effect=support.effect or "unknown",
+            setting=support.because if support.judged == "no" else "as it says of the pod" if said else support.because,
+            effect="skipped" if said else support.effect or "unknown",
         )
-        certainty = "unknown" if support.judged == "unknown" else certainty_of(support.basis)
-        return Passed(found, certainty, REMEDIES[autoscaler.kind])
+        known: Mapping[str, Certainty] = {"yes": "unknown", "no": certainty_of(support.basis), "unknown": "likely" if said else "unknown"}
+        return Passed(found, known[support.judged], REMEDIES[autoscaler.kind])
 
     return check
 

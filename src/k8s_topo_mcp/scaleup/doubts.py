@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..dra.outcome import Unknown
@@ -25,13 +25,13 @@ from .new_nodes import NewNodes
 from .on_new_nodes import OnNewNode
 from .play import Play
 from .queue import Entry
-from .replay import MOST_PLAYED, play_all
+from .replay import MOST_PLAYED, Plays, play_all
 
 MOST_CASES, MOST_OF_A_FEW = 8, 64
 """So many combinations of such pods and nodes are played of any queue, and so many of a small one: as long as in all plays of all of them
 no more pods are placed than in the ways through ties (`replay.MOST_PLAYED`)."""
 PLAYS_OF_A_CASE = 2
-"""Of one combination so many are played at most, each in all its ways (see `_with_fallback`)."""
+"""Of one combination so many are played at most, each in all its ways (see `_World.with_fallback`)."""
 
 Taken = Mapping[int, frozenset[str]]
 """id of a pod -> nodes of which it isn't known that are to take it, on one of them"""
@@ -119,11 +119,13 @@ def refused_there(known: Known, pods: Sequence[Pod], kinds: Kinds, new: NewNodes
 @dataclass(frozen=True, slots=True, eq=False)
 class Hopes:
     """`plays`: the queue where nodes of which it isn't known take some of the pods. `all_played`: with the one where they take none these
-    are all that may come. `bound`: in none more of the pods get a node than in these."""
+    are all that may come. `bound`: in none more of the pods get a node than in these. `ways`: of some of them no more ways through the ties
+    than that were played, though there are others; None where all were."""
 
     plays: tuple[Play, ...]
     all_played: bool
     bound: bool
+    ways: int | None = None
 
 
 def hopes(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, doubts: Doubts, ways: int) -> Hopes:
@@ -138,15 +140,21 @@ def hopes(new: NewNodes, entries: Sequence[Entry], kinds: Kinds, known: Known, d
         return Hopes((), True, True)
     pods = [pod for entry in entries for pod in entry.pods]
     choices = [[(id(pod), name) for name in (None, *sorted(doubts.nodes[id(pod)]))] for pod in pods if id(pod) in doubts.nodes]
-    nodes = {node.name: node for node in new.view.all(Node)}
+    world = _World(new, {node.name: node for node in new.view.all(Node)}, entries, kinds, known, doubts, ways)
     affordable = MOST_PLAYED // (len(pods) * PLAYS_OF_A_CASE * ways)
     if not doubts.unjudged and math.prod(map(len, choices)) <= max(MOST_CASES, min(MOST_OF_A_FEW, affordable)):
         cases = [{number: frozenset({name}) for number, name in case if name is not None} for case in itertools.product(*choices)]
-        plays = [(case, _with_fallback(new, nodes, entries, kinds, known, doubts, case, ways)) for case in cases if case]
+        plays = [(case, world.with_fallback(case)) for case in cases if case]
         asks = {id(pod): signature(new.view, replace(pod, priority=0)) for pod in pods if id(pod) in doubts.nodes and not relates(pod)}
-        return Hopes(tuple(play for case, play in plays if _may_be(play, case, entries, asks)), True, True)
-    every = _with_fallback(new, nodes, entries, kinds, known, doubts, doubts.nodes, ways)
-    return Hopes((every,), False, every.independent)
+        told = [found for case, found in plays if _may_be(found.worst, case, entries, asks)]
+        return Hopes(tuple(found.worst for found in told), True, True, _fewest_ways(told))
+    every = world.with_fallback(doubts.nodes)
+    return Hopes((every.worst,), False, every.worst.independent, _fewest_ways((every,)))
+
+
+def _fewest_ways(played: Iterable[Plays]) -> int | None:
+    """Of how many of several ways through the least was played; None where of each all were."""
+    return min((found.ways for found in played if not found.all_ways), default=None)
 
 
 def _may_be(play: Play, case: Taken, entries: Sequence[Entry], asks: Mapping[int, Hashable]) -> bool:
@@ -165,59 +173,56 @@ def _may_be(play: Play, case: Taken, entries: Sequence[Entry], asks: Mapping[int
     return True
 
 
-def _with_fallback(
-    new: NewNodes,
-    nodes: Mapping[str, Node],
-    entries: Sequence[Entry],
-    kinds: Kinds,
-    known: Known,
-    doubts: Doubts,
-    taken: Taken,
-    ways: int,
-) -> Play:
-    """Pods for which there is no room on these nodes, and that others take for certain, go there."""
-    play = _play(new, nodes, entries, kinds, known, doubts, taken, ways)
-    placed = {pod.key for pod, _ in play.placed}
-    left = {id(pod) for entry in entries for pod in entry.pods if id(pod) in taken.keys() - doubts.undecided and pod.key not in placed}
-    others = {number: names for number, names in taken.items() if number not in left}
-    return _play(new, nodes, entries, kinds, known, doubts, others, ways) if left else play
+@dataclass(frozen=True, slots=True, eq=False)
+class _World:
+    """What is the same in all plays: the new nodes, `nodes` with them by name, the queue, where each kind of pod may run for certain."""
 
+    new: NewNodes
+    nodes: Mapping[str, Node]
+    entries: Sequence[Entry]
+    kinds: Kinds
+    known: Known
+    doubts: Doubts
+    ways: int
 
-def _play(
-    new: NewNodes,
-    nodes: Mapping[str, Node],
-    entries: Sequence[Entry],
-    kinds: Kinds,
-    known: Known,
-    doubts: Doubts,
-    taken: Taken,
-    ways: int,
-) -> Play:
-    stand_ins: dict[int, Pod] = {}
-    for entry in entries:
-        for pod in entry.pods:
-            if id(pod) in taken:
-                stand_ins[id(pod)] = _taken_anyway(pod, [nodes[name] for name in taken[id(pod)]])
-    view = new.view.with_edits(*map(Replace, stand_ins.values()))
-    others = [pod for entry in entries for pod in entry.pods if id(pod) not in stand_ins]
-    found = Kinds.of(view, [*others, *stand_ins.values()])
-    signatures = dict(found.signatures)
-    there: Known = {signatures[id(pod)]: known[kinds.signatures[id(pod)]] for pod in others if kinds.signatures[id(pod)] in known}
-    for number, pod in stand_ins.items():
-        only = taken[number]
-        own = signatures[id(pod)] = "taken anyway", only, signatures[id(pod)]
-        if own not in there:
-            there[own] = place(view, pod, tuple(node for name, node in nodes.items() if name in only))
-    numbers: dict[object, int] = {}
-    again = {number: numbers.setdefault((own, found.numbers[number]), len(numbers)) for number, own in signatures.items()}
-    return play_all(
-        view,
-        [part for entry in entries for part in _hopeful(entry, stand_ins, new, doubts)],
-        replace(found, signatures=signatures, numbers=again),
-        there,
-        new.origins,
-        ways,
-    ).worst
+    def with_fallback(self, taken: Taken) -> Plays:
+        """Pods for which there is no room on these nodes, and that others take for certain, go there."""
+        first = self.play(taken)
+        placed = {pod.key for pod, _ in first.worst.placed}
+        pods = [pod for entry in self.entries for pod in entry.pods]
+        left = {id(pod) for pod in pods if id(pod) in taken.keys() - self.doubts.undecided and pod.key not in placed}
+        if not left:
+            return first
+        second = self.play({number: names for number, names in taken.items() if number not in left})
+        return second if first.all_ways else replace(second, ways=min(first.ways, second.ways), all_ways=False)
+
+    def play(self, taken: Taken) -> Plays:
+        """The ways through where these nodes take these pods."""
+        stand_ins: dict[int, Pod] = {}
+        for entry in self.entries:
+            for pod in entry.pods:
+                if id(pod) in taken:
+                    stand_ins[id(pod)] = _taken_anyway(pod, [self.nodes[name] for name in taken[id(pod)]])
+        view = self.new.view.with_edits(*map(Replace, stand_ins.values()))
+        others = [pod for entry in self.entries for pod in entry.pods if id(pod) not in stand_ins]
+        found = Kinds.of(view, [*others, *stand_ins.values()])
+        signatures, before = dict(found.signatures), self.kinds.signatures
+        there: Known = {signatures[id(pod)]: self.known[before[id(pod)]] for pod in others if before[id(pod)] in self.known}
+        for number, pod in stand_ins.items():
+            only = taken[number]
+            own = signatures[id(pod)] = "taken anyway", only, signatures[id(pod)]
+            if own not in there:
+                there[own] = place(view, pod, tuple(node for name, node in self.nodes.items() if name in only))
+        numbers: dict[object, int] = {}
+        again = {number: numbers.setdefault((own, found.numbers[number]), len(numbers)) for number, own in signatures.items()}
+        return play_all(
+            view,
+            [part for entry in self.entries for part in _hopeful(entry, stand_ins, self.new, self.doubts)],
+            replace(found, signatures=signatures, numbers=again),
+            there,
+            self.new.origins,
+            self.ways,
+        )
 
 
 def _hopeful(entry: Entry, stand_ins: Mapping[int, Pod], new: NewNodes, doubts: Doubts) -> Sequence[Entry]:

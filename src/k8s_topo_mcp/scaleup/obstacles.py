@@ -174,7 +174,7 @@ def _karpenter(
     yield from concerning(pods, seen_room(placed))
     if pool is not None:
         yield from provisioning.in_flight(view, pool, group, pods, fits)
-        yield from provisioning.limits(view, pool, group, count)
+        yield from provisioning.limits(view, pool, group, pods)
         yield from all_of(pods, provisioning.untolerated(pool), provisioning.incompatible(pool))
     elsewhere = volume_elsewhere(view, group.templates), assigned_elsewhere(view, group.templates)
     yield from all_of(pods, *elsewhere, provisioning.unknown_devices(view, pool, group, pods))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ..objects import NodePool
 from ..view import ClusterView
-from .autoscaler import Autoscaler
+from .autoscaler import Autoscaler, Kind
 from .autoscalers import status
 from .node_group import NodeGroup
 from .template import NodeTemplate
@@ -31,18 +31,28 @@ def in_care_of(view: ClusterView, autoscaler: Autoscaler, group: NodeGroup) -> b
 
 def own_groups(view: ClusterView, groups: Iterable[NodeGroup], known: Sequence[Autoscaler]) -> tuple[NodeGroup, ...]:
     """Those that one of the autoscalers has in its care, in their order."""
-    return tuple(group for group in groups if any(in_care_of(view, entry, group) for entry in known if _serves(entry, group)))
+    return tuple(group for group in groups if any(in_care_of(view, entry, group) for entry in known if entry.kind == maker(group)))
 
 
-def _serves(autoscaler: Autoscaler, group: NodeGroup) -> bool:
-    return (autoscaler.kind == "Karpenter") == (group.kind == "Karpenter NodePool")
+def maker(group: NodeGroup) -> Kind:
+    """Which autoscaler makes nodes of such a group."""
+    return "Karpenter" if group.kind == "Karpenter NodePool" else "Cluster Autoscaler"
 
 
-def open_groups(groups: Sequence[NodeGroup], vain: Collection[NodeTemplate]) -> tuple[tuple[NodeGroup, str], ...]:
-    """Those of the groups of which it isn't known that their nodes don't take the pods, with what is missing to tell; "" where the
-    simulation has that. `vain`: templates that were found not to do."""
+def serving(group: NodeGroup, found: Sequence[Autoscaler]) -> Autoscaler | None:
+    """The autoscaler that would make nodes of a group: Karpenter of its NodePools, else Cluster Autoscaler, else the only one there is."""
+    return next((entry for entry in found if entry.kind == maker(group)), found[0] if len(found) == 1 else None)
+
+
+def open_groups(
+    groups: Sequence[NodeGroup], doing: Collection[NodeGroup], vain: Collection[NodeTemplate]
+) -> tuple[tuple[NodeGroup, str], ...]:
+    """Those of the groups of which it is known neither that their nodes take the pods nor that they don't, with what is missing to tell; ""
+    where the simulation has that. `doing`: groups that do; `vain`: templates that were found not to do."""
     found: list[tuple[NodeGroup, str]] = []
     for group in groups:
+        if group in doing:
+            continue
         if not group.templates:
             found.append((group, group.why_none))
         elif any(template not in vain for template in group.templates):

@@ -19,13 +19,14 @@ from ..scheduling.taint_toleration import tolerated
 from ..view import ClusterView
 from ..view.indices import events_of
 from .ages import age_text
-from .events import newest_on_pod, with_reason
+from .events import with_reason
 from .fit import Fit
 from .karpenter_labels import well_known
+from .karpenter_words import NO_DEVICES, over_limits, refusal
 from .misfits import no_device_model, told_devices
 from .node_group import NodeGroup
 from .node_pools import claims_of_pools, nodes_of_pools
-from .obstacle import Obstacle
+from .obstacle import Certainty, Obstacle
 from .on_the_way import room_on
 from .passing_over import Check, Passed, nobody
 from .template import newer
@@ -36,7 +37,6 @@ while they are (dedupe 1 min), and a cloud's lack of a machine is remembered for
 
 NOTHING, ONE = Quantity.parse("0"), Quantity.parse("1")
 CONDITIONS = ("ValidationSucceeded", "NodeClassReady", "Ready")
-NO_DEVICES = "no instance type can satisfy the allocation"
 STAGES = ("Launched", "Registered", "Initialized")
 
 
@@ -118,19 +118,37 @@ def waits_for(claim: NodeClaim) -> str:
 # --- a new node -------------------------------------------------------------------------------------------------------------------
 
 
-def limits(view: ClusterView, pool: NodePool, group: NodeGroup, pods: int) -> Iterator[Obstacle]:
+def limits(view: ClusterView, pool: NodePool, group: NodeGroup, pods: Sequence[Pod]) -> Iterator[Obstacle]:
     """A limit of the NodePool that every kind of its nodes would pass (filterByRemainingResources); a node counts for resource "nodes". Of
-    several limits the one is told that the kind of node with the fewest passes."""
+    several limits the one is told that the kind of node with the fewest passes. Karpenter may know of other kinds: where it says of a pod
+    that all would pass a limit, and made no node since, the limit is told of which the least is left."""
     if not pool.limits:
         return
     used = _used(view, pool)
     passed = [_over(pool, used, entry.node) for entry in group.templates] or [_over(pool, used, None)]
-    if not all(passed):
+    certainty: Certainty = "certain"
+    if all(passed):
+        resource, adds = min(passed, key=len)[0]
+    elif _said_over(view, pool, pods):
+        left = {name: most - used.get(name, NOTHING) for name, most in sorted(pool.limits.items())}
+        resource = min(left, key=lambda name: left[name].approximate_float() / (pool.limits[name].approximate_float() or 1.0))
+        adds, certainty = "more, as Karpenter says of a pod", "likely"
+    else:
         return
-    resource, adds = min(passed, key=len)[0]
     has, most = used.get(resource, NOTHING), pool.limits[resource]
     why = finding("LIMIT_REACHED", pool.ref, f"spec.limits[{resource}]", resource=resource, used=str(has), limit=str(most), adds=adds)
-    yield Obstacle(why, "certain", f"a higher limit of {resource} in NodePool {pool.name}, or fewer of its nodes", pods, pods)
+    removed = f"a higher limit of {resource} in NodePool {pool.name}, or fewer of its nodes"
+    yield Obstacle(why, certainty, removed, len(pods), len(pods))
+
+
+def _said_over(view: ClusterView, pool: NodePool, pods: Sequence[Pod]) -> bool:
+    """Whether Karpenter said so of one of the pods, and neither the NodePool nor one of its nodes came or went since."""
+    event = next((event for pod in pods if (event := over_limits(view, pod, pool.name)) is not None), None)
+    if event is None:
+        return False
+    own = (pool, *claims_of_pools(view).get(pool.name, ()), *nodes_of_pools(view).get(pool.name, ()))
+    changes = (moment for item in own for moment in (item.metadata.created, item.metadata.deleted) if moment is not None)
+    return max(changes, default=0.0) <= (event.last or 0.0)
 
 
 def _over(pool: NodePool, used: Mapping[str, Quantity], node: Node | None) -> list[tuple[str, str]]:
@@ -236,7 +254,7 @@ def unknown_devices(view: ClusterView, pool: NodePool | None, group: NodeGroup, 
         return nobody
 
     def refused_so() -> bool:
-        return any(NO_DEVICES in newest_refusal(view, pod) for pod in pods)
+        return any(NO_DEVICES in refusal(view, pod) for pod in pods)
 
     said = view.memo(("no instance type has the devices", pods), refused_so)
     why = "Karpenter takes them from its provider, for each instance type, and that isn't in the API"
@@ -265,12 +283,6 @@ def launches(view: ClusterView, pool: NodePool, pods: int) -> Iterator[Obstacle]
             message=healthy.message,
         )
         yield Obstacle(why, "likely", "a node class with which machines join the cluster", pods, pods)
-
-
-def newest_refusal(view: ClusterView, pod: Pod) -> str:
-    """Why Karpenter last refused a pod, in its own words; "" where it hasn't."""
-    event = newest_on_pod(view, pod.ref).get("karpenter")
-    return event.message if event is not None and event.reason == "FailedScheduling" else ""
 
 
 def _of_pool(view: ClusterView, event: Event, pool: NodePool) -> bool:

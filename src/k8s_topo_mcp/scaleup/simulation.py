@@ -30,6 +30,8 @@ Verdict = Literal["starts now", "starts", "refused", "no room", "waits for its g
 """starts now: also without the new nodes. refused: no new node takes it, even an empty one. no room: one would, but others were first.
 waits for its group: the members that fit are too few. held: it doesn't come up for scheduling at all."""
 
+CHANCE = "chance decides which of several nodes the scheduler takes, or when it tries a pod again"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodOutcome:
@@ -48,14 +50,15 @@ class PodOutcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GangOutcome:
-    """Of `pods` so many are placed `now`, without new nodes, and `then`, with them; it starts if those with a node already and these are at
-    least the minimum. `fit`: so many found a place at once, with the new nodes, also if it doesn't start."""
+    """Of `pods` so many are placed `now`, without new nodes, and for certain `then`, with them; it starts if those with a node already and
+    these are at least the minimum. `fit`: so many found a place at once, with the new nodes, also if it doesn't start; None where pods of
+    which it isn't known whether a node takes them decide over that."""
 
     gang: Gang
     pods: tuple[Pod, ...]
     now: int
     then: int
-    fit: int
+    fit: int | None
 
     @property
     def starts(self) -> bool:
@@ -131,9 +134,11 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
         after = play_all(new.view, entries, kinds, known, new.origins, ways)
     hopeful = hopes(new, entries, kinds, known, doubts, max(1, ways // 4))
     same = frozenset[int]() if hopeful.all_played else untouched(new.view, entries, kinds, known, doubts, asking)
-    gangs = tuple(_gang(entry, entry.gang, before.worst, after.worst) for entry in entries if entry.gang is not None)
     judge = _Judge(entries, new, before.worst, after.worst, hopeful, doubts, on_new, asking, same)
     outcomes = tuple(outcome for entry in entries for outcome in judge.entry(entry))
+    gangs = tuple(
+        _gang(entry, entry.gang, before.worst, after.worst, hopeful, same, outcomes) for entry in entries if entry.gang is not None
+    )
     places = {id(pod): number for number, pod in enumerate(pods)}
     outcomes = tuple(sorted(outcomes, key=lambda outcome: places[id(outcome.pod)]))
     end = new.view.with_edits(*after.worst.edits)
@@ -142,7 +147,7 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
         left_over(end, [end.get(type(node), node.name) or node for node in new.of(number)], len(template.daemons), classes)
         for number, (template, _) in enumerate(additions)
     )
-    assumptions = (*_assumptions(view, pods), *_unplayed(after))
+    assumptions = (*_assumptions(view, pods), *(_unplayed(after) or _unplayed_in_doubt(hopeful)))
     return Simulation(view, pods, additions, new, before, after, outcomes, gangs, left, assumptions)
 
 
@@ -150,8 +155,15 @@ def _unplayed(plays: Plays) -> tuple[str, ...]:
     """That luck may have it otherwise than was played."""
     if plays.all_ways:
         return ()
-    chance = "chance decides which of several nodes the scheduler takes" + (" and when it tries a pod again" if plays.any_order else "")
-    return (f"{chance}: {plays.ways} ways through that were played, not all",)
+    return (f"{CHANCE}: {plays.ways} ways through that were played, not all",)
+
+
+def _unplayed_in_doubt(hopeful: Hopes) -> tuple[str, ...]:
+    """The same of the plays where nodes take pods of which that isn't known."""
+    if hopeful.ways is None:
+        return ()
+    played = f"once pods of which it isn't known have a node, {hopeful.ways} ways through that were played, not all"
+    return (f"{CHANCE}: {played}",)
 
 
 def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int, tuple[OnNewNode, ...]]:
@@ -168,14 +180,20 @@ def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int,
     return found
 
 
-def _gang(entry: Entry, gang: Gang, before: Play, after: Play) -> GangOutcome:
-    def placed(play: Play) -> int:
-        keys = {pod.key for pod, _ in play.placed}
-        return sum(pod.key in keys for pod in entry.pods)
+def _gang(
+    entry: Entry, gang: Gang, before: Play, after: Play, hopeful: Hopes, same: Set[int], outcomes: Sequence[PodOutcome]
+) -> GangOutcome:
+    own = {pod.key for pod in entry.pods}
 
-    then, partial = placed(after), after.partial.get(gang.name)
-    fit = then or (partial.fit if partial is not None else 0)
-    return GangOutcome(gang, entry.pods, placed(before), then, fit)
+    def fit(play: Play) -> int:
+        partial = play.partial.get(gang.name)
+        return sum(pod.key in own for pod, _ in play.placed) or (partial.fit if partial is not None else 0)
+
+    now = sum(pod.key in own for pod, _ in before.placed)
+    then = sum(outcome.pod.key in own for outcome in outcomes if outcome.verdict in ("starts now", "starts"))
+    all_played = hopeful.all_played or all(id(pod) in same for pod in entry.pods)
+    found = {fit(play) for play in (after, *hopeful.plays)}
+    return GangOutcome(gang, entry.pods, now, then, found.pop() if all_played and len(found) == 1 else None)
 
 
 class _Judge:

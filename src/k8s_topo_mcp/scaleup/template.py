@@ -100,12 +100,13 @@ def added(template: NodeTemplate, names: Iterable[str]) -> tuple[Add, ...]:
         node = template.node
         labels = {**node.metadata.labels, HOSTNAME: name}
         found.append(Add(replace(node, metadata=replace(node.metadata, name=name, uid="", labels=labels))))
-        found += [Add(_slice(entry, node.name, name)) for entry in template.slices]
+        found += [Add(moved(entry, node.name, name)) for entry in template.slices]
         found += [Add(_daemon(pod, node.name, name)) for pod in template.daemons]
     return tuple(found)
 
 
-def _slice(entry: ResourceSlice, before: str, name: str) -> ResourceSlice:
+def moved(entry: ResourceSlice, before: str, name: str) -> ResourceSlice:
+    """A node-local slice of the node named `before` as that of node `name`, with what is known of its devices."""
     metadata = replace(entry.metadata, name=renamed(entry.name, before, name), uid="")
     selection = replace(entry.node_selection, node_name=name)
     made = replace(entry, metadata=metadata, pool=renamed(entry.pool, before, name), node_selection=selection)

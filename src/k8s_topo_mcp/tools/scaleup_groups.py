@@ -22,11 +22,12 @@ LOOKED_AT = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Told:
-    """`rows`: what the autoscaler would do with some groups. `unjudged`: its own groups of which it can't be told whether their nodes would
-    do, each with why; without those of which a row says it."""
+    """`rows`: what the autoscaler would do with some `groups`. `unjudged`: its own groups of which it can't be told whether their nodes
+    would do, each with why; without those of which a row says it."""
 
     rows: tuple[Scaler, ...] = ()
     unjudged: tuple[tuple[NodeGroup, str], ...] = ()
+    groups: tuple[NodeGroup, ...] = ()
 
 
 def told(
@@ -50,8 +51,8 @@ def told(
     shown = [group for group in doing if group in own][:GROUPS]
     rows = scaleup_rows.scalers(view, shown, pods) if shown else ()
     if any(row.would_act == "yes" for row in rows):
-        return Told(rows)
-    unjudged = open_groups([group for group in own if group not in doing], vain)
+        return Told(rows, groups=tuple(shown))
+    unjudged = open_groups(own, doing, vain)
     for group, _ in unjudged[:LOOKED_AT]:
         if len(rows) < GROUPS:
             (row,) = scaleup_rows.scalers(view, (group,), pods)
@@ -60,7 +61,7 @@ def told(
     rest = [group for group in dict.fromkeys(doing or (*own, *groups)) if group not in shown][: GROUPS - len(rows)]
     rows = (*rows, *scaleup_rows.scalers(view, rest, pods)) if rest or not rows else rows
     said = {group for group, row in zip(shown, rows, strict=False) if any(entry.code == "GROUP_WITHOUT_MODEL" for entry in row.obstacles)}
-    return Told(rows, tuple((group, why) for group, why in unjudged if why and group not in said))
+    return Told(rows, tuple((group, why) for group, why in unjudged if why and group not in said), (*shown, *rest))
 
 
 def _first(row: Scaler) -> str:

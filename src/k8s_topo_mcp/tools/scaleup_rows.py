@@ -13,18 +13,19 @@ from k8s_topo_mcp.rendering import age, clean, plural, quoted
 from k8s_topo_mcp.scaleup import capacity_buffers, provisioning_requests
 from k8s_topo_mcp.scaleup.ages import seconds_since
 from k8s_topo_mcp.scaleup.annotated_devices import why_not_known
-from k8s_topo_mcp.scaleup.audit import in_groups, serving
+from k8s_topo_mcp.scaleup.audit import in_groups
 from k8s_topo_mcp.scaleup.autoscaler import Autoscaler
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers, serving_requests
 from k8s_topo_mcp.scaleup.demand import DeviceDemand
 from k8s_topo_mcp.scaleup.fit import Fit, fit_of, fits_of
 from k8s_topo_mcp.scaleup.gang_gap import gang_gap
 from k8s_topo_mcp.scaleup.group_events import last_word
+from k8s_topo_mcp.scaleup.karpenter_words import word_on_one
 from k8s_topo_mcp.scaleup.node_counts import NodeCounts, at_least
 from k8s_topo_mcp.scaleup.node_group import NodeGroup
 from k8s_topo_mcp.scaleup.obstacle import Obstacle, would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
-from k8s_topo_mcp.scaleup.own_groups import open_groups, own_groups
+from k8s_topo_mcp.scaleup.own_groups import open_groups, own_groups, serving
 from k8s_topo_mcp.scaleup.passing_over import Passed
 from k8s_topo_mcp.scaleup.survey import Surveyed, survey
 from k8s_topo_mcp.scaleup.template import NodeTemplate
@@ -118,7 +119,7 @@ def scalers(view: ClusterView, groups: Sequence[NodeGroup], pods: Sequence[Pod])
     known = autoscalers(view)
     if not known:
         return (Scaler(kind="none seen here: nobody adds nodes by itself"),)
-    return tuple(_of_group(view, group, serving(view, group, known), pods) for group in groups) or tuple(_scaler(entry) for entry in known)
+    return tuple(_of_group(view, group, serving(group, known), pods) for group in groups) or tuple(_scaler(entry) for entry in known)
 
 
 def _of_group(view: ClusterView, group: NodeGroup, found: Autoscaler | None, pods: Sequence[Pod]) -> Scaler:
@@ -128,16 +129,17 @@ def _of_group(view: ClusterView, group: NodeGroup, found: Autoscaler | None, pod
         update={
             "group": clean(f"{group.kind} {group.name}", 120),
             "sizes_from": clean(f"{group.said.source} ({group.said.confidence})", 160) if group.said is not None else None,
-            "said": _said(view, pods) if found is not None and found.kind == "Cluster Autoscaler" else None,
+            "said": _said(view, found, pods) if found is not None else None,
             "would_act": would_act(met),
             "obstacles": tuple(obstacle(entry) for entry in met[:OBSTACLES]),
         }
     )
 
 
-def _said(view: ClusterView, pods: Sequence[Pod]) -> str | None:
-    """What Cluster Autoscaler last said of the pods: in an event, with whom it is about and how old it is."""
-    found = last_word(view, pods)
+def _said(view: ClusterView, autoscaler: Autoscaler, pods: Sequence[Pod]) -> str | None:
+    """What the autoscaler last said of the pods: in an event, with whom it is about and how old it is; of Karpenter, which repeats itself,
+    only what still holds."""
+    found = last_word(view, pods) if autoscaler.kind == "Cluster Autoscaler" else word_on_one(view, pods)
     if found is None:
         return None
     pod, event = found
@@ -193,7 +195,7 @@ def wish_row(view: ClusterView, wish: DeviceDemand, pods: tuple[Pod, ...], group
     vain = {template for template, why in refused if not why}
     dark = _not_known(found) or next((why for _, why in refused if why), None)
     own = own_groups(view, groups, known)
-    unjudged = [group for group, _ in open_groups([group for group in own if group not in doing], vain)]
+    unjudged = [group for group, _ in open_groups(own, doing, vain)]
     could = tuple(dict.fromkeys((*doing, *unjudged))) or tuple(groups)
     by_group: dict[NodeGroup, list[Surveyed]] = {}
     for (group, _), entry in zip(owners, found, strict=True):

@@ -85,15 +85,15 @@ def answer(view: ClusterView, question: Input) -> Output:
     found = scaling(asked.view, asked.pods, additions, others)
     lacking = [outcome.pod for outcome in found.simulation.outcomes if outcome.verdict != "starts now"]
     doing = list(dict.fromkeys(option.group for option in found.options if option.group is not None))
-    tried = [group for group, _ in chosen] or doing or list(groups)
     told = Told()
     if lacking and chosen:
-        told = Told(scaleup_rows.scalers(asked.view, tried[:GROUPS], lacking))
+        named_ones = tuple(group for group, _ in chosen[:GROUPS])
+        told = Told(scaleup_rows.scalers(asked.view, named_ones, lacking), groups=named_ones)
     elif lacking:
         told = scaleup_groups.told(asked.view, doing, groups, found.tried.vain, lacking)
     notes = [note for template, (group, _) in zip(kinds, chosen, strict=True) if (note := _of_several(group, template))]
     output = _output(view, question, replace(asked, notes=(*asked.notes, *notes)), found, told)
-    return output.model_copy(update={"gap": _gap(asked, tried[0]) if tried and lacking else None})
+    return output.model_copy(update={"gap": _gap(asked, told.groups)})
 
 
 def _kind_of(view: ClusterView, group: NodeGroup, pods: Sequence[Pod]) -> NodeTemplate:
@@ -110,8 +110,10 @@ def _of_several(group: NodeGroup, template: NodeTemplate) -> str:
     return f"{many}; of those that take the most of the pods {template.name} is taken"
 
 
-def _gap(asked: Question, group: NodeGroup) -> Gap | None:
-    if asked.gang is None or not group.templates:
+def _gap(asked: Question, groups: Sequence[NodeGroup]) -> Gap | None:
+    """Of the first of the groups that are told whose nodes are known."""
+    group = next((group for group in groups if group.templates), None)
+    if asked.gang is None or group is None:
         return None
     return scaleup_rows.gap(asked.view, asked.gang, group, _kind_of(asked.view, group, asked.pods))
 
@@ -320,7 +322,7 @@ def _output(view: ClusterView, question: Input, asked: Question, found: Scaling,
             *(f"{option.counts.scheduler} × {clean(option.template.name, 80)}" for option in found.further[:rows]),
             *(f"{clean(template.name, 80)} (not counted)" for template in found.tried.uncounted[:rows]),
         ),
-        no_use=tuple(clean(template.name, 80) for template in found.tried.vain)[: 2 * rows],
+        no_use=tuple(clean(template.name, 80) for template in found.tried.vain[: 2 * rows]),
         not_known=(
             *(f"{clean(template.name, 80)}: {clean(why, 160)}" for template, why in found.tried.unsure[:rows]),
             *(f"{clean(group.name, 80)}: {clean(why, 160)}" for group, why in told.unjudged[:rows]),
