@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from k8s_topo_mcp.diagnosis.scheduler_gates import without_each
+from k8s_topo_mcp.objects import Pod
+
 from .clusters import (
     DRIVER,
     STANDARD,
@@ -193,17 +196,48 @@ def test_what_fits_only_with_a_feature_that_the_scheduler_may_not_have_is_said_t
     assert explained(cluster(*near_two_roots(["pci0", "pci2"])[:-2], *loose)).assumptions == ()
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [("0/1 nodes are available: 1 cannot allocate all claims.", "FEATURE_OFF"), ("0/1 nodes are available: 1 Insufficient cpu.", "")],
+def refused(message: str, reason: str = "Unschedulable") -> Item:
+    """Pod p with its claim c, of which the scheduler said so."""
+    condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+    return pod("p", ("c",), status={"phase": "Pending", "conditions": [condition]})
+
+
+@pytest.mark.parametrize("said", ["0/1 nodes are available: 1 cannot allocate all claims.", "0/1 nodes are available: 1 Insufficient cpu."])
+def test_a_refusal_that_a_device_given_back_since_would_explain_does_not_tell_that_a_feature_is_off(said: str) -> None:
+    """Who had the device is gone with all its objects: the sentence is the same as with the feature off."""
+    report = explained(cluster(*near_two_roots(["pci0", "pci2"])[:-1], refused(said)))
+    assert (report.verdict, code(report)) == ("fits now", "")
+    assert report.check.match == "differs"
+    assert report.assumptions == (f"it fits if {LISTS}, which is on in the API server, is on in kube-scheduler too (off by default)",)
+
+
+SHARES = "DRAConsumableCapacity"
+SHARES_OFF = f"{SHARES} is on in the API server, and by its sentence off in kube-scheduler"
+NO_SHARES = (
+    'running "DynamicResources" filter plugin: claim default/c, request r: has capacity requests, but the DRAConsumableCapacity feature '
+    "is disabled"
 )
-def test_that_the_api_server_keeps_lists_does_not_tell_that_the_scheduler_compares_them(said: str, expected: str) -> None:
-    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
-    waiting = pod("p", ("c",), status={"phase": "Pending", "conditions": [condition]})
-    report = explained(cluster(*near_two_roots(["pci0", "pci2"])[:-1], waiting))
-    assert code(report) == expected
-    told = f"{LISTS} is on in the API server, and by its sentence off in kube-scheduler" in report.assumptions
-    assert told is (expected != "")
+
+
+@pytest.mark.parametrize("asked", ["10Gi", "90Gi"])
+def test_a_refusal_of_the_feature_itself_tells_that_it_is_off_in_the_scheduler(asked: str) -> None:
+    """Whether the pod fits with it or not: no device changes that."""
+    part = claim("c", request("r", capacity={"requests": {"memory": asked}}))
+    shared = pool([gpu("gpu-0", allowMultipleAllocations=True)])
+    report = explained(cluster(node("n1"), device_class(), shared, part, refused(NO_SHARES, "SchedulerError"), minor=34))
+    assert (code(report), report.assumptions) == ("FEATURE_OFF", (SHARES_OFF,))
+    assert report.cause is not None
+    assert report.cause.finding.text("feature") == SHARES
+
+
+def test_without_devices_to_allocate_a_pod_is_not_placed_under_other_gates() -> None:
+    view = cluster(*near_two_roots(["pci0", "pci2"]), pod("plain"))
+    plain, asking_for_devices = (view.get(Pod, name, "default") for name in ("plain", "p"))
+    assert plain is not None
+    assert asking_for_devices is not None
+    assert without_each(view, plain) == ()
+    assert [name for name, _ in without_each(view, asking_for_devices)] == [LISTS]
+    assert without_each(view, asking_for_devices) is without_each(view, asking_for_devices)
 
 
 def test_distinct_values_are_counted() -> None:
