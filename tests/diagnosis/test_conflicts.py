@@ -28,6 +28,7 @@ from .clusters import (
     pod,
     pool,
     request,
+    trials,
     vain,
 )
 
@@ -166,10 +167,12 @@ def test_single_values_are_no_matter_of_the_feature() -> None:
     assert code(explained(cluster(*items, *asked, gates=OFF))) == "CONSTRAINT_UNSATISFIABLE"
 
 
-def test_behind_lists_that_are_not_compared_stands_who_holds_the_devices() -> None:
+@pytest.mark.parametrize(("minor", "expected"), [(36, "RELEASE_MISSES"), (37, "FEATURE_OFF")])
+def test_behind_lists_that_are_not_compared_stands_who_holds_the_devices(minor: int, expected: str) -> None:
     other = held("other", ["gpu-0"], "n1", "q")
-    report = explained(cluster(*near_two_roots(["pci0", "pci2"], ["pci4", "pci5"]), other, pod("q", ("other",), on="n1"), gates=OFF))
-    assert code(report) == "FEATURE_OFF"
+    items = (*near_two_roots(["pci0", "pci2"], ["pci4", "pci5"]), other, pod("q", ("other",), on="n1"))
+    report = explained(cluster(*items, minor=minor, gates={LISTS: minor == 36}))
+    assert code(report) == expected
     assert [found.code for found in report.behind] == ["DEVICES_IN_USE"]
 
 
@@ -185,6 +188,18 @@ def test_1_36_tells_only_selectors_of_the_feature() -> None:
     assert (report.verdict, code(report)) == ("missed by this release", "RELEASE_MISSES")
     assert report.cause is not None
     assert "a list of values is equal to nothing" in report.cause.finding.text("effect")
+    assert helping(report)[f"Kubernetes 1.36 → 1.37 with {LISTS} on"] == ("n1",)
+    assert "Kubernetes 1.36 → 1.37" in vain(report)
+
+
+def test_1_36_is_told_of_the_feature_where_its_scheduler_has_it_off() -> None:
+    """The feature alone is no remedy there."""
+    items = [entry for entry in near_two_roots(["pci0", "pci2"]) if entry["kind"] != "DeviceClass"]
+    classes = [{**entry, "spec": {}} for entry in (device_class(), device_class("nic"))]
+    tried = trials(explained(cluster(*items, *classes, minor=36, gates=OFF)))
+    assert [trial.change.text for trial in tried if trial.change.release is not None and trial.nodes] == [
+        f"Kubernetes 1.36 → 1.37 with {LISTS} on"
+    ]
 
 
 def test_what_fits_only_with_a_feature_that_the_scheduler_may_not_have_is_said_to() -> None:

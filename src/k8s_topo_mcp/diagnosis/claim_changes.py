@@ -10,6 +10,7 @@ from ..releases import NEWEST, Gate, release
 from . import node_changes, request_changes, selector_changes
 from .changes import Around
 from .list_attributes import GATE as LISTS
+from .list_attributes import of_lists
 from .pool_counts import published_whole
 from .report import Cause, Change
 
@@ -91,10 +92,12 @@ def for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
         case "POOL_INCOMPLETE":
             if cause.pool is not None:
                 yield from published_whole(cause.pool)
-        case "FEATURE_OFF" if found.text("feature") == LISTS:
+        case "FEATURE_OFF" if of_lists(found):
             yield from _for_lists(around, found.field)
         case "FEATURE_OFF":
             yield from request_changes.plain_requests(around)
+        case "RELEASE_MISSES" if of_lists(found):
+            yield from _for_a_release(around, LISTS)
         case "RELEASE_MISSES" | "ORDER_DEPENDENT" | "SCHEDULER_CRASH":
             yield from _for_a_release(around)
         case _:
@@ -135,13 +138,18 @@ def _for_lists(around: Around, field: str) -> Iterator[Change]:
         yield from request_changes.constraint_changes(around, index)
 
 
-def _for_a_release(around: Around) -> Iterator[Change]:
-    """Another release; and asking less, which may go around the defect."""
+def _for_a_release(around: Around, gate: str = "") -> Iterator[Change]:
+    """Another release, and with it the gate that is off there by default and without which it does the same; and asking less, which may go
+    around the defect."""
     newest = release(NEWEST)
     if around.view.release.minor < NEWEST:
         own = str(around.view.release)
         how = f"upgrade the control plane to {newest} (judged with its default gates)"
         yield Change(f"Kubernetes {own} → {newest}", None, "", own, str(newest), (), True, how, release=newest)
+        if gate and not newest.enabled(gate):
+            on = release(NEWEST, {gate: True})
+            how = f"upgrade the control plane to {newest} and start kube-scheduler with --feature-gates={gate}=true (off by default there)"
+            yield Change(f"Kubernetes {own} → {newest} with {gate} on", None, "", own, str(newest), (), True, how, release=on)
     yield from request_changes.exact_changes(around, 1)
     for index in range(len(around.claim.spec.constraints)):
         yield next(request_changes.constraint_changes(around, index))

@@ -14,8 +14,7 @@ from ..dra.prepared import cel_environment
 from ..dra.problem import AllocationProblem
 from ..objects import DeviceRequest, ExactRequest, ResourceClaim, Selector
 from .ground import locate
-from .list_attributes import GATE as LISTS
-from .list_attributes import with_lists
+from .list_attributes import of_lists, with_lists
 from .report import Cause, MissingKey
 from .request_changes import find_constraint
 from .selector_changes import guarded
@@ -43,7 +42,7 @@ def lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None
             if found.object is not None and found.object.kind == "DeviceClass":
                 return _with_class_selector(problem, request, index, cause.missing)
             return _with_selector(problem, claim, position, request, index, _guarded(problem, request.selectors[index], cause.missing))
-        case "FEATURE_OFF" if found.text("feature") == LISTS:
+        case "FEATURE_OFF" | "RELEASE_MISSES" if of_lists(found):
             return with_lists(problem)
         case "CONSTRAINT_UNSATISFIABLE" | "CONSTRAINT_ATTRIBUTE_MISSING":
             place = find_constraint(claim, found.field)

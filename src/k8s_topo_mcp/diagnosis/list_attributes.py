@@ -45,6 +45,13 @@ def lists_not_compared(ground: Ground, devices: Iterable[Screened], attribute: s
     return replace(finding("FEATURE_OFF", about, field, feature=GATE), only_refuses=True)
 
 
+def of_lists(found: Finding) -> bool:
+    """Whether a finding is one of `lists_not_compared`: other solutions that a release misses are missed by a defect."""
+    if found.code == "RELEASE_MISSES":
+        return not found.values["defects"]
+    return found.code == "FEATURE_OFF" and found.text("feature") == GATE
+
+
 def with_lists(problem: AllocationProblem) -> AllocationProblem:
     """The problem as a scheduler that compares lists has it."""
     features = problem.features | {_SWITCH}
