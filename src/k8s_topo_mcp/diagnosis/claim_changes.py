@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from ..dra.features import LISTS_GATE
 from ..objects import DeviceTaintRule
-from ..releases import NEWEST, Gate, release
+from ..releases import NEWEST, release
 from . import node_changes, request_changes, selector_changes
 from .changes import Around
-from .list_attributes import GATE as LISTS
 from .list_attributes import of_lists
 from .pool_counts import published_whole
 from .report import Cause, Change
@@ -97,7 +96,7 @@ def for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
         case "FEATURE_OFF":
             yield from request_changes.plain_requests(around)
         case "RELEASE_MISSES" if of_lists(found):
-            yield from _for_a_release(around, LISTS)
+            yield from _for_a_release(around, LISTS_GATE)
         case "RELEASE_MISSES" | "ORDER_DEPENDENT" | "SCHEDULER_CRASH":
             yield from _for_a_release(around)
         case _:
@@ -130,9 +129,9 @@ def _for_a_conflict(around: Around, cause: Cause) -> Iterator[Change]:
 def _for_lists(around: Around, field: str) -> Iterator[Change]:
     """A constraint that compares no lists: the feature that makes it, and no constraint."""
     own = around.view.release
-    on = replace(own, gates={**own.gates, LISTS: Gate(True, "given")})
-    how = f"start kube-scheduler with --feature-gates={LISTS}=true (off by default in {own})"
-    yield Change(f"{LISTS} on in kube-scheduler", None, "", "false", "true", (), True, how, release=on)
+    on = own.with_gate(LISTS_GATE, enabled=True, basis="given")
+    how = f"start kube-scheduler with --feature-gates={LISTS_GATE}=true (off by default in {own})"
+    yield Change(f"{LISTS_GATE} on in kube-scheduler", None, "", "false", "true", (), True, how, release=on)
     index = request_changes.find_constraint(around.claim, field)
     if index is not None:
         yield from request_changes.constraint_changes(around, index)

@@ -10,7 +10,6 @@ changes, tells that it is off; else the answer says what it relies on.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ..dra.features import GATES
 from ..dra.outcome import Aborted
@@ -63,4 +62,4 @@ def _without_each(view: ClusterView) -> Iterator[tuple[str, ClusterView]]:
     for name in dict.fromkeys(gate for gates in GATES.values() for gate in gates):
         default = defaults.get(name)
         if own.gate(name) == Gate(True, "inferred") and default is not None and not default.enabled:
-            yield name, view.under(replace(own, gates={**own.gates, name: Gate(False, "inferred")}))
+            yield name, view.under(own.with_gate(name, enabled=False, basis="inferred"))
