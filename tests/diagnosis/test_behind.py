@@ -199,6 +199,19 @@ def test_what_blocks_without_the_selector_and_then_without_the_constraint_is_tol
     assert behind(report) == ["CONSTRAINT_UNSATISFIABLE", "DEVICES_IN_USE"]
 
 
+def test_what_blocks_behind_a_constraint_is_named_by_the_place_that_its_own_constraint_has_in_the_claim() -> None:
+    """Three of one NUMA node there never are; of one root there would be, but for who holds devices of each."""
+    devices = pool(gpus(8, numa=lambda number: number // 2, root=lambda number: number // 4))
+    holder = (held("full", ["gpu-0", "gpu-1", "gpu-4", "gpu-5"], pod="a"), pod("a", ("full",), on="n1"))
+    asked = asking(request("r", 3), constraints=[match(f"{DRIVER}/numa"), match(f"{DRIVER}/root")])
+    report = explained(cluster(*HERE, devices, *holder, *asked))
+    assert report.cause is not None
+    assert [(found.code, found.field) for found in (report.cause.finding, *report.behind)] == [
+        ("CONSTRAINT_UNSATISFIABLE", "spec.devices.constraints[0]"),
+        ("DEVICES_IN_USE", "spec.devices.constraints[1]"),
+    ]
+
+
 def test_of_two_selectors_that_nothing_passes_each_is_told_by_its_own_place_and_values() -> None:
     devices = [gpu(name, {"link": "NVLink", "mode": "default"}) for name in ("a", "b")]
     selectors = (f"{OWN}.link == 'nvlink'", f"{OWN}.mode == 'exclusive'")

@@ -12,8 +12,9 @@ from dataclasses import replace
 from ..cel import CompileError, compile_selector
 from ..dra.prepared import cel_environment
 from ..dra.problem import AllocationProblem
-from ..objects import DeviceRequest, ExactRequest, ResourceClaim, Selector
+from ..objects import DeviceConstraint, DeviceRequest, ExactRequest, ResourceClaim, Selector
 from .ground import locate
+from .groups import attribute_of
 from .list_attributes import of_lists, with_lists
 from .report import Cause, MissingKey
 from .request_changes import find_constraint
@@ -21,6 +22,9 @@ from .selector_changes import guarded
 
 ANY = Selector("true")
 """In the place of a selector that goes: the others keep theirs, by which findings name them."""
+
+NO_REQUEST = ("",)
+"""What a constraint that goes concerns, so that it keeps its place, too: each request has a name."""
 
 
 def lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None:
@@ -48,7 +52,8 @@ def lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None
             place = find_constraint(claim, found.field)
             if place is None:
                 return None
-            constraints = (*claim.spec.constraints[:place], *claim.spec.constraints[place + 1 :])
+            every = claim.spec.constraints
+            constraints = (*every[:place], DeviceConstraint(NO_REQUEST, match_attribute=attribute_of(every[place])), *every[place + 1 :])
             return _with_claim(problem, claim, replace(claim, spec=replace(claim.spec, constraints=constraints)))
         case _:
             return None
