@@ -446,6 +446,15 @@ def test_what_a_selector_asks_stands_in_the_first_line() -> None:
     assert "2 devices of class gpu that pass selectors[0] on one node" in text
 
 
+def test_a_request_that_an_alternative_of_another_is_named_like_is_told_by_its_own_place() -> None:
+    small = {"name": "second", **exactly(1)}
+    first = {"name": "first", "firstAvailable": [small]}
+    report = explained(cluster(*ONE, pool(gpus(2)), *asking(first, request("second", 3))))
+    assert code(report) == "NOT_ENOUGH_DEVICES"
+    assert report.cause is not None
+    assert report.cause.finding.field == "spec.devices.requests[1].exactly.count"
+
+
 def test_a_device_that_alone_is_tainted_is_named_and_its_toleration_states_the_effect() -> None:
     """Of a NoExecute taint only a toleration with that effect keeps the pod (pkg/controller/devicetainteviction)."""
     devices = [gpu("a"), gpu("b", taints=[{"key": "hot", "value": "1", "effect": "NoExecute"}])]
