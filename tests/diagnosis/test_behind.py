@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from k8s_topo_mcp.diagnosis.report import Report
+from k8s_topo_mcp.view import ClusterView
 
 from .clusters import (
     DRIVER,
@@ -190,6 +191,26 @@ def test_behind_a_taint_it_is_told_that_the_selector_ends_every_attempt() -> Non
     assert behind(report) == ["CEL_KEY_MISSING", "SELECTOR_NO_MATCH"]
 
 
+def behind_it(view: ClusterView) -> str:
+    """What an answer says of what stands behind the blocker."""
+    return next(line for line in answered(view).split("\n") if line.startswith("behind it"))
+
+
+def test_what_stands_behind_a_taint_is_told_with_what_is_published() -> None:
+    devices = pool([gpu("a", {"link": "NVLink"})])
+    view = cluster(node(taints=[TAINT]), device_class(), devices, *asking(request("r", 1, f"{OWN}.link == 'nvlink'")))
+    assert "SELECTOR_NO_MATCH" in behind_it(view)
+    assert "a device with link == nvlink: published here: NVLink" in behind_it(view)
+
+
+def test_behind_a_taint_lists_that_are_not_compared_are_no_matter_of_counters() -> None:
+    devices = pool([gpu("a", {"roots": ["0", "1"]}), gpu("b", {"roots": ["1", "2"]})])
+    asked = asking(request("r", 2), constraints=[match(f"{DRIVER}/roots")])
+    view = cluster(node(taints=[TAINT]), device_class(), devices, *asked, gates={"DRAListTypeAttributes": False})
+    assert "FEATURE_OFF" in behind_it(view)
+    assert "devices that agree in roots: some publish it as a list" in behind_it(view)
+
+
 def test_what_blocks_without_the_selector_and_then_without_the_constraint_is_told_in_order() -> None:
     holder = (held("full", ["gpu-0", "gpu-1", "gpu-2"], pod="a"), pod("a", ("full",), on="n1"))
     devices = pool(gpus(4, root=lambda number: number))
@@ -223,4 +244,4 @@ def test_of_two_selectors_that_nothing_passes_each_is_told_by_its_own_place_and_
         "spec.devices.requests[0].exactly.selectors[0]",
         "spec.devices.requests[0].exactly.selectors[1]",
     )
-    assert "link" not in next(line for line in answered(view).split("\n") if line.startswith("behind it"))
+    assert "a device with mode == exclusive: published here: default" in behind_it(view)
