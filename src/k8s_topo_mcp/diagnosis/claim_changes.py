@@ -27,7 +27,7 @@ def for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
             if cause.conflict:
                 yield from _for_a_conflict(around, cause)
         case "SELECTOR_NO_MATCH":
-            index = _selector_index(cause)
+            index = selector_changes.find_selector(found)
             if cause.comparison is not None and cause.near is not None:
                 yield from selector_changes.literal_changes(around, index, cause.comparison, cause.near)
             if cause.missing is not None:
@@ -39,7 +39,7 @@ def for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
         case "CEL_ERROR" | "CEL_COMPILE_ERROR":
             if not found.text("selector").startswith("selectors["):
                 return
-            index = _selector_index(cause)
+            index = selector_changes.find_selector(found)
             if found.object is not None and found.object.kind == "ResourceClaim":
                 yield around.selector(index, None, f"selectors[{index}] removed", False)
             else:
@@ -103,14 +103,10 @@ def for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
             return
 
 
-def _selector_index(cause: Cause) -> int:
-    return int(cause.finding.text("selector").removeprefix("selectors[").rstrip("]"))
-
-
 def _for_a_key(around: Around, cause: Cause) -> Iterator[Change]:
     """A selector reads an attribute that a device lacks."""
     found = cause.finding
-    index = _selector_index(cause)
+    index = selector_changes.find_selector(found)
     if found.object is not None and found.object.kind == "DeviceClass":
         device_class = around.prepared.problem.classes[around.request.class_name]
         yield from selector_changes.class_selector_changes(device_class, index)

@@ -18,7 +18,7 @@ from .groups import attribute_of
 from .list_attributes import of_lists, with_lists
 from .report import Cause, MissingKey
 from .request_changes import find_constraint
-from .selector_changes import guarded
+from .selector_changes import find_selector, guarded
 
 ANY = Selector("true")
 """In the place of a selector that goes: the others keep theirs, by which findings name them."""
@@ -38,11 +38,11 @@ def lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None
     position, request = locate(claim, counted.name)
     match found.code:
         case "SELECTOR_NO_MATCH":
-            return _with_selector(problem, claim, position, request, _place(cause), None)
+            return _with_selector(problem, claim, position, request, find_selector(found), None)
         case "CEL_KEY_MISSING" | "CEL_ERROR" | "CEL_COMPILE_ERROR":
             if not found.text("selector").startswith("selectors["):
                 return None
-            index = _place(cause)
+            index = find_selector(found)
             if found.object is not None and found.object.kind == "DeviceClass":
                 return _with_class_selector(problem, request, index, cause.missing)
             return _with_selector(problem, claim, position, request, index, _guarded(problem, request.selectors[index], cause.missing))
@@ -57,10 +57,6 @@ def lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None
             return _with_claim(problem, claim, replace(claim, spec=replace(claim.spec, constraints=constraints)))
         case _:
             return None
-
-
-def _place(cause: Cause) -> int:
-    return int(cause.finding.text("selector").removeprefix("selectors[").rstrip("]"))
 
 
 def _guarded(problem: AllocationProblem, selector: Selector, missing: MissingKey | None) -> Selector | None:

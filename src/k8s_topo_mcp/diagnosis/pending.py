@@ -9,7 +9,7 @@ from typing import TypedDict
 from ..findings import Finding
 from ..objects import DEFAULT_SCHEDULER, Pod
 from ..scheduling.placement import Placement, place
-from ..scheduling.sentence import Sentences, predict
+from ..scheduling.sentence import predict
 from ..view import ClusterView
 from ..view.indices import events_of
 from .behind import MADE_BY_CONTROLLER, behind
@@ -84,7 +84,8 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         )
     placement = place(view, pod)
     predicted = predict(placement)
-    off = unlike_the_api_server(view, pod, check(view, pod, predicted))
+    said = check(view, pod, predicted)
+    off = unlike_the_api_server(view, pod, said)
     if off is not None:
         report = explain_pending(off[0], pod)
         known = f"{off[1]} is on in the API server, and by its sentence off in kube-scheduler"
@@ -116,7 +117,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         remedies=helping,
         not_helping=vain,
         holders=holders,
-        check=_compared(view, pod, predicted, cause),
+        check=_compared(said, cause),
         fits_on=tuple(entry.node.name for entry in placement.fitting)[:FIT_EXAMPLES],
         assumptions=(*assumptions(view, placement), *(slow_search(predicted) if late is None else ()), *taken),
         placement=placement,
@@ -128,10 +129,9 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
     )
 
 
-def _compared(view: ClusterView, pod: Pod, predicted: Sentences, cause: Cause | None) -> Check:
+def _compared(said: Check, cause: Cause | None) -> Check:
     """The scheduler's sentence beside ours; where something couldn't be read or isn't modelled, ours is none to compare with."""
-    found = check(view, pod, predicted)
-    return replace(found, match="none", predicted="") if cause is not None and cause.finding.code == "NOT_MODELLED" else found
+    return replace(said, match="none", predicted="") if cause is not None and cause.finding.code == "NOT_MODELLED" else said
 
 
 def not_pending(view: ClusterView, pod: Pod) -> Report:

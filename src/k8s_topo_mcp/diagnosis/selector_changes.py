@@ -9,11 +9,17 @@ from fractions import Fraction
 
 from ..cel import Comparison, Path, Program
 from ..dra.tallies import any_passes
+from ..findings import Finding
 from ..objects import DeviceClass, Quantity, ResourceClaim
 from ..view import Replace
 from .changes import Around
 from .nearest import UNITS, failing_comparison, near_miss, quantity_or_none, unit_of
 from .report import Change, MissingKey, NearMiss
+
+
+def find_selector(found: Finding) -> int:
+    """The selector, of a request or a class, that a finding names."""
+    return int(found.text("selector").removeprefix("selectors[").rstrip("]"))
 
 
 def literal_changes(around: Around, index: int, comparison: Comparison, near: NearMiss) -> Iterator[Change]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...dra.pools import newest_of
 from ...findings import finding
 from ...objects import DeviceResult, Event, Node, ObjectRef, Pod, ResourceClaim
 from ...view import ClusterView
@@ -230,9 +231,7 @@ def _is_away(view: ClusterView, pod: Pod, result: DeviceResult, plugin: PluginSe
 
 def _published(view: ClusterView, result: DeviceResult) -> bool:
     """Whether a device is in the newest generation of its pool; taken as so where that isn't all there yet."""
-    slices = slices_of_pool(view, result.driver, result.pool)
-    newest = max((entry.generation for entry in slices), default=0)
-    current = [entry for entry in slices if entry.generation == newest]
+    current = newest_of(slices_of_pool(view, result.driver, result.pool))
     complete = not current or len(current) >= current[0].slice_count
     return not complete or any(device.name == result.device for entry in current for device in entry.devices)
 
