@@ -53,7 +53,8 @@ def for_the_claim(around: Around, cause: Cause) -> Iterator[Change]:
             yield from request_changes.fewer(around, found.number("present"))
         case "DEVICES_TAINTED":
             taints = tuple(dict.fromkeys(entry.taint for entry in cause.taints))
-            yield from request_changes.toleration_changes(around, taints or (found.text("taint"),))
+            by_rules = frozenset(taints).difference(entry.taint for entry in cause.taints if not entry.rule)
+            yield from request_changes.toleration_changes(around, taints or (found.text("taint"),), by_rules)
             rules = {rule.name: rule for rule in around.view.all(DeviceTaintRule)}
             yield from node_changes.rule_changes([rules[name] for name in dict.fromkeys(entry.rule for entry in cause.taints) if name])
             yield from request_changes.fewer(around, found.number("usable"))

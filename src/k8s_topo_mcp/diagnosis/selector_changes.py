@@ -142,7 +142,7 @@ def _guarded(around: Around, index: int, program: Program, path: Path, place: tu
     access = expression[start:end]
     with_guard = guarded(program, path)
     if with_guard is not None:
-        change = around.selector(index, with_guard, f"has() guard on {key}", False)
+        change = around.selector(index, with_guard, f"has() guard on {key}", True)
         yield change
         yield from _with_another_value(around, index, change)
     optional = access[: access.rindex("." + key)] + ".?" + key
