@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from k8s_topo_mcp.diagnosis.report import Report
 from k8s_topo_mcp.view import ClusterView
 
@@ -137,6 +139,13 @@ def test_behind_an_error_it_is_told_that_with_a_guard_no_device_has_the_value_an
     assert "a device with link == nvlink: published here: NVLink" in answered(view)
     assert helping(report)["has() guard on link and nvlink → NVLink"] == ("n1",)
     assert "has() guard on link" in vain(report)
+
+
+@pytest.mark.parametrize(("operator", "kept"), [("==", True), ("!=", False)])
+def test_a_value_for_devices_without_the_attribute_keeps_what_is_asked_for_where_it_leaves_them_out(operator: str, kept: bool) -> None:
+    report = explained(cluster(*HERE, pool(MIXED), *asking(request("r", 1, f"{OWN}.link {operator} 'NVLink'"))))
+    assert code(report) == "CEL_KEY_MISSING"
+    assert (".?link.orValue('')", kept) in [(trial.change.text, trial.change.keeps_intent) for trial in report.remedies]
 
 
 def test_where_a_guard_is_enough_nothing_stands_behind_the_error() -> None:
