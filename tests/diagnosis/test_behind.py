@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from k8s_topo_mcp.diagnosis.report import Report
+from k8s_topo_mcp.view import ClusterView
 
 from .clusters import (
     DRIVER,
@@ -138,11 +141,18 @@ def test_behind_an_error_it_is_told_that_with_a_guard_no_device_has_the_value_an
     assert "has() guard on link" in vain(report)
 
 
+@pytest.mark.parametrize(("operator", "kept"), [("==", True), ("!=", False)])
+def test_a_value_for_devices_without_the_attribute_keeps_what_is_asked_for_where_it_leaves_them_out(operator: str, kept: bool) -> None:
+    report = explained(cluster(*HERE, pool(MIXED), *asking(request("r", 1, f"{OWN}.link {operator} 'NVLink'"))))
+    assert code(report) == "CEL_KEY_MISSING"
+    assert (".?link.orValue('')", kept) in [(trial.change.text, trial.change.keeps_intent) for trial in report.remedies]
+
+
 def test_where_a_guard_is_enough_nothing_stands_behind_the_error() -> None:
     report = explained(cluster(*HERE, pool(MIXED), *asking(request("r", 2, f"{OWN}.link == 'NVLink'"))))
     assert code(report) == "CEL_KEY_MISSING"
     assert behind(report) == []
-    assert "has() guard on link" in helping(report)
+    assert ("has() guard on link", True) in [(trial.change.text, trial.change.keeps_intent) for trial in report.remedies]
 
 
 def test_behind_an_error_it_is_told_that_those_that_have_the_attribute_are_held() -> None:
@@ -190,6 +200,26 @@ def test_behind_a_taint_it_is_told_that_the_selector_ends_every_attempt() -> Non
     assert behind(report) == ["CEL_KEY_MISSING", "SELECTOR_NO_MATCH"]
 
 
+def behind_it(view: ClusterView) -> str:
+    """What an answer says of what stands behind the blocker."""
+    return next(line for line in answered(view).split("\n") if line.startswith("behind it"))
+
+
+def test_what_stands_behind_a_taint_is_told_with_what_is_published() -> None:
+    devices = pool([gpu("a", {"link": "NVLink"})])
+    view = cluster(node(taints=[TAINT]), device_class(), devices, *asking(request("r", 1, f"{OWN}.link == 'nvlink'")))
+    assert "SELECTOR_NO_MATCH" in behind_it(view)
+    assert "a device with link == nvlink: published here: NVLink" in behind_it(view)
+
+
+def test_behind_a_taint_lists_that_are_not_compared_are_no_matter_of_counters() -> None:
+    devices = pool([gpu("a", {"roots": ["0", "1"]}), gpu("b", {"roots": ["1", "2"]})])
+    asked = asking(request("r", 2), constraints=[match(f"{DRIVER}/roots")])
+    view = cluster(node(taints=[TAINT]), device_class(), devices, *asked, gates={"DRAListTypeAttributes": False})
+    assert "FEATURE_OFF" in behind_it(view)
+    assert "devices that agree in roots: some publish it as a list" in behind_it(view)
+
+
 def test_what_blocks_without_the_selector_and_then_without_the_constraint_is_told_in_order() -> None:
     holder = (held("full", ["gpu-0", "gpu-1", "gpu-2"], pod="a"), pod("a", ("full",), on="n1"))
     devices = pool(gpus(4, root=lambda number: number))
@@ -197,6 +227,19 @@ def test_what_blocks_without_the_selector_and_then_without_the_constraint_is_tol
     report = explained(cluster(*HERE, devices, *holder, *asked))
     assert code(report) == "SELECTOR_NO_MATCH"
     assert behind(report) == ["CONSTRAINT_UNSATISFIABLE", "DEVICES_IN_USE"]
+
+
+def test_what_blocks_behind_a_constraint_is_named_by_the_place_that_its_own_constraint_has_in_the_claim() -> None:
+    """Three of one NUMA node there never are; of one root there would be, but for who holds devices of each."""
+    devices = pool(gpus(8, numa=lambda number: number // 2, root=lambda number: number // 4))
+    holder = (held("full", ["gpu-0", "gpu-1", "gpu-4", "gpu-5"], pod="a"), pod("a", ("full",), on="n1"))
+    asked = asking(request("r", 3), constraints=[match(f"{DRIVER}/numa"), match(f"{DRIVER}/root")])
+    report = explained(cluster(*HERE, devices, *holder, *asked))
+    assert report.cause is not None
+    assert [(found.code, found.field) for found in (report.cause.finding, *report.behind)] == [
+        ("CONSTRAINT_UNSATISFIABLE", "spec.devices.constraints[0]"),
+        ("DEVICES_IN_USE", "spec.devices.constraints[1]"),
+    ]
 
 
 def test_of_two_selectors_that_nothing_passes_each_is_told_by_its_own_place_and_values() -> None:
@@ -210,4 +253,4 @@ def test_of_two_selectors_that_nothing_passes_each_is_told_by_its_own_place_and_
         "spec.devices.requests[0].exactly.selectors[0]",
         "spec.devices.requests[0].exactly.selectors[1]",
     )
-    assert "link" not in next(line for line in answered(view).split("\n") if line.startswith("behind it"))
+    assert "a device with mode == exclusive: published here: default" in behind_it(view)

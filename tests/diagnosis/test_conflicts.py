@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from k8s_topo_mcp.diagnosis.scheduler_gates import without_each
+from k8s_topo_mcp.objects import Pod
+
 from .clusters import (
     DRIVER,
     STANDARD,
@@ -25,6 +28,7 @@ from .clusters import (
     pod,
     pool,
     request,
+    trials,
     vain,
 )
 
@@ -163,10 +167,12 @@ def test_single_values_are_no_matter_of_the_feature() -> None:
     assert code(explained(cluster(*items, *asked, gates=OFF))) == "CONSTRAINT_UNSATISFIABLE"
 
 
-def test_behind_lists_that_are_not_compared_stands_who_holds_the_devices() -> None:
+@pytest.mark.parametrize(("minor", "expected"), [(36, "RELEASE_MISSES"), (37, "FEATURE_OFF")])
+def test_behind_lists_that_are_not_compared_stands_who_holds_the_devices(minor: int, expected: str) -> None:
     other = held("other", ["gpu-0"], "n1", "q")
-    report = explained(cluster(*near_two_roots(["pci0", "pci2"], ["pci4", "pci5"]), other, pod("q", ("other",), on="n1"), gates=OFF))
-    assert code(report) == "FEATURE_OFF"
+    items = (*near_two_roots(["pci0", "pci2"], ["pci4", "pci5"]), other, pod("q", ("other",), on="n1"))
+    report = explained(cluster(*items, minor=minor, gates={LISTS: minor == 36}))
+    assert code(report) == expected
     assert [found.code for found in report.behind] == ["DEVICES_IN_USE"]
 
 
@@ -182,6 +188,18 @@ def test_1_36_tells_only_selectors_of_the_feature() -> None:
     assert (report.verdict, code(report)) == ("missed by this release", "RELEASE_MISSES")
     assert report.cause is not None
     assert "a list of values is equal to nothing" in report.cause.finding.text("effect")
+    assert helping(report)[f"Kubernetes 1.36 → 1.37 with {LISTS} on"] == ("n1",)
+    assert "Kubernetes 1.36 → 1.37" in vain(report)
+
+
+def test_1_36_is_told_of_the_feature_where_its_scheduler_has_it_off() -> None:
+    """The feature alone is no remedy there."""
+    items = [entry for entry in near_two_roots(["pci0", "pci2"]) if entry["kind"] != "DeviceClass"]
+    classes = [{**entry, "spec": {}} for entry in (device_class(), device_class("nic"))]
+    tried = trials(explained(cluster(*items, *classes, minor=36, gates=OFF)))
+    assert [trial.change.text for trial in tried if trial.change.release is not None and trial.nodes] == [
+        f"Kubernetes 1.36 → 1.37 with {LISTS} on"
+    ]
 
 
 def test_what_fits_only_with_a_feature_that_the_scheduler_may_not_have_is_said_to() -> None:
@@ -193,17 +211,48 @@ def test_what_fits_only_with_a_feature_that_the_scheduler_may_not_have_is_said_t
     assert explained(cluster(*near_two_roots(["pci0", "pci2"])[:-2], *loose)).assumptions == ()
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [("0/1 nodes are available: 1 cannot allocate all claims.", "FEATURE_OFF"), ("0/1 nodes are available: 1 Insufficient cpu.", "")],
+def refused(message: str, reason: str = "Unschedulable") -> Item:
+    """Pod p with its claim c, of which the scheduler said so."""
+    condition = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+    return pod("p", ("c",), status={"phase": "Pending", "conditions": [condition]})
+
+
+@pytest.mark.parametrize("said", ["0/1 nodes are available: 1 cannot allocate all claims.", "0/1 nodes are available: 1 Insufficient cpu."])
+def test_a_refusal_that_a_device_given_back_since_would_explain_does_not_tell_that_a_feature_is_off(said: str) -> None:
+    """Who had the device is gone with all its objects: the sentence is the same as with the feature off."""
+    report = explained(cluster(*near_two_roots(["pci0", "pci2"])[:-1], refused(said)))
+    assert (report.verdict, code(report)) == ("fits now", "")
+    assert report.check.match == "differs"
+    assert report.assumptions == (f"it fits if {LISTS}, which is on in the API server, is on in kube-scheduler too (off by default)",)
+
+
+SHARES = "DRAConsumableCapacity"
+SHARES_OFF = f"{SHARES} is on in the API server, and by its sentence off in kube-scheduler"
+NO_SHARES = (
+    'running "DynamicResources" filter plugin: claim default/c, request r: has capacity requests, but the DRAConsumableCapacity feature '
+    "is disabled"
 )
-def test_that_the_api_server_keeps_lists_does_not_tell_that_the_scheduler_compares_them(said: str, expected: str) -> None:
-    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": said}
-    waiting = pod("p", ("c",), status={"phase": "Pending", "conditions": [condition]})
-    report = explained(cluster(*near_two_roots(["pci0", "pci2"])[:-1], waiting))
-    assert code(report) == expected
-    told = f"{LISTS} is on in the API server, and by its sentence off in kube-scheduler" in report.assumptions
-    assert told is (expected != "")
+
+
+@pytest.mark.parametrize("asked", ["10Gi", "90Gi"])
+def test_a_refusal_of_the_feature_itself_tells_that_it_is_off_in_the_scheduler(asked: str) -> None:
+    """Whether the pod fits with it or not: no device changes that."""
+    part = claim("c", request("r", capacity={"requests": {"memory": asked}}))
+    shared = pool([gpu("gpu-0", allowMultipleAllocations=True)])
+    report = explained(cluster(node("n1"), device_class(), shared, part, refused(NO_SHARES, "SchedulerError"), minor=34))
+    assert (code(report), report.assumptions) == ("FEATURE_OFF", (SHARES_OFF,))
+    assert report.cause is not None
+    assert report.cause.finding.text("feature") == SHARES
+
+
+def test_without_devices_to_allocate_a_pod_is_not_placed_under_other_gates() -> None:
+    view = cluster(*near_two_roots(["pci0", "pci2"]), pod("plain"))
+    plain, asking_for_devices = (view.get(Pod, name, "default") for name in ("plain", "p"))
+    assert plain is not None
+    assert asking_for_devices is not None
+    assert without_each(view, plain) == ()
+    assert [name for name, _ in without_each(view, asking_for_devices)] == [LISTS]
+    assert without_each(view, asking_for_devices) is without_each(view, asking_for_devices)
 
 
 def test_distinct_values_are_counted() -> None:

@@ -453,6 +453,32 @@ def test_what_a_selector_asks_stands_in_the_first_line() -> None:
     assert "2 devices of class gpu that pass selectors[0] on one node" in text
 
 
+def test_a_request_that_an_alternative_of_another_is_named_like_is_told_by_its_own_place() -> None:
+    small = {"name": "second", **exactly(1)}
+    first = {"name": "first", "firstAvailable": [small]}
+    report = explained(cluster(*ONE, pool(gpus(2)), *asking(first, request("second", 3))))
+    assert code(report) == "NOT_ENOUGH_DEVICES"
+    assert report.cause is not None
+    assert report.cause.finding.field == "spec.devices.requests[1].exactly.count"
+
+
+@pytest.mark.parametrize(
+    ("by_driver", "by_rule", "kept"),
+    [("hot", "", [False]), ("", "spare", [True]), ("hot", "spare", [False, False])],
+    ids=["the driver", "a rule", "both"],
+)
+def test_with_a_device_that_its_driver_marked_as_bad_the_request_does_not_get_what_it_means(
+    by_driver: str, by_rule: str, kept: list[bool]
+) -> None:
+    """A rule says for whom or when a device is, a driver what is wrong with it."""
+    taints = [{"key": by_driver, "value": "1", "effect": "NoSchedule"}] if by_driver else []
+    devices = [gpu("a", taints=taints), gpu("b", taints=taints), gpu("c")]
+    rules = (taint_rule("rule", by_rule, driver=DRIVER, pool="n1", device="c"),) if by_rule else ()
+    report = explained(cluster(*ONE, pool(devices), *rules, *asking(request("r", 3)), gates={"DRADeviceTaintRules": True}))
+    found = [trial.change.keeps_intent for trial in trials(report) if trial.change.text.startswith("toleration")]
+    assert (code(report), found) == ("DEVICES_TAINTED", kept)
+
+
 def test_a_device_that_alone_is_tainted_is_named_and_its_toleration_states_the_effect() -> None:
     """Of a NoExecute taint only a toleration with that effect keeps the pod (pkg/controller/devicetainteviction)."""
     devices = [gpu("a"), gpu("b", taints=[{"key": "hot", "value": "1", "effect": "NoExecute"}])]

@@ -272,21 +272,17 @@ def test_a_spread_that_is_only_wished_for_lets_nodes_be_judged_by_kind(action: s
 
 
 def test_a_gate_that_is_off_in_the_scheduler_alone_counts_for_pods_that_say_so() -> None:
-    """Two pods that ask alike, of which one has been told that its lists equal nothing: each is judged as it is alone."""
-    roots = {"attributes": {f"{STANDARD}/pcieRoot": {"strings": ["pci0", "pci2"]}}}
-    single = {"name": "nic-0", "attributes": {f"{STANDARD}/pcieRoot": {"string": "pci0"}}}
-    nics = pool([single], driver="nic.example.com")
-    classes = (device_class(), device_class("nic", 'device.driver == "nic.example.com"'))
-    asked = claim("c", request("gpu"), request("nic", of="nic"), constraints=[match(f"{STANDARD}/pcieRoot")])
-    said = {
-        "type": "PodScheduled",
-        "status": "False",
-        "reason": "Unschedulable",
-        "message": "0/1 nodes are available: 1 cannot allocate all claims.",
-    }
+    """Two pods that ask alike, of which one has been told that the feature is off: each is judged as it is alone."""
+    refusal = (
+        'running "DynamicResources" filter plugin: claim default/c, request r: has capacity requests, but the '
+        "DRAConsumableCapacity feature is disabled"
+    )
+    said = {"type": "PodScheduled", "status": "False", "reason": "SchedulerError", "message": refusal}
     told = pod("told", ("c",), status={"phase": "Pending", "conditions": [said]})
-    view = cluster(node("n1"), *classes, pool([{"name": "gpu-0", **roots}]), nics, asked, told, pod("new", ("c",)))
-    for name, word, code in (("new", "fits now", ""), ("told", "misfit", "FEATURE_OFF"), ("new", "fits now", "")):
+    asked = claim("c", request("r", capacity={"requests": {"memory": "10Gi"}}))
+    shared = pool([gpu("gpu-0", allowMultipleAllocations=True)])
+    view = cluster(node("n1"), device_class(), shared, asked, told, pod("new", ("c",)), minor=34)
+    for name, word, code in (("new", "fits now", ""), ("told", "error", "FEATURE_OFF"), ("new", "fits now", "")):
         own = view.get(Pod, name, "default")
         assert own is not None
         judged = judge(view, own)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from k8s_topo_mcp.dra.allocation import allocate
-from k8s_topo_mcp.dra.effort import effort
+from k8s_topo_mcp.dra.effort import FILTER_LIMIT, effort
 from k8s_topo_mcp.dra.outcome import Unallocatable
 from k8s_topo_mcp.dra.prepared import prepare
 from k8s_topo_mcp.dra.search import Search
@@ -80,4 +80,4 @@ def test_a_large_infeasible_group_is_counted_and_likely_exceeds_the_filter(size:
     counted = effort(prepare(problem), node)
     assert counted is not None
     assert counted.complete
-    assert counted.exceeds_filter is (size >= 16)
+    assert counted.exceeds(FILTER_LIMIT) is (size >= 16)

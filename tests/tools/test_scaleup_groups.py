@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.objects.cluster_api import CAPACITY, MAX_SIZE, MIN_SIZE
+from k8s_topo_mcp.scaleup.annotated_devices import may_take
+from k8s_topo_mcp.scaleup.groups import find
 from tests.diagnosis.clusters import DRIVER, Item, claim, cluster, device_class, either, exactly, gpus, held, node, pool, request
 from tests.diagnosis.gangs import ON, members, pod_group
 from tests.diagnosis.layers.objects import event
@@ -183,6 +186,13 @@ def test_whatever_their_attributes_devices_that_cannot_do_are_no_use(annotations
     said = told(cluster_autoscaler(), machines(**annotations), status(in_status(MACHINES, ready=0, target=0)), *pod)
     assert "gpu" in said["no_use"]
     assert "not_known" not in said
+
+
+def test_a_request_of_an_unknown_kind_may_be_for_devices_of_any_driver() -> None:
+    view = cluster(*FULL, machines(), claim("p-c", {"name": "r"}), unschedulable("p", ("p-c",)))
+    (template,), waiting = find(view, "gpu").templates, view.get(Pod, "p", "default")
+    assert waiting is not None
+    assert may_take(view, template, [waiting])
 
 
 def test_the_audit_tells_what_is_missing_at_an_own_group_rather_than_at_nobodys() -> None:

@@ -40,7 +40,7 @@ OF_ITS_VOLUMES = frozenset(
 """Claims of the pod's volumes that keep it from every node."""
 
 
-def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | None) -> tuple[Finding, ...]:
+def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | None) -> tuple[Cause, ...]:
     """What is found behind the cause, one of each code, in order."""
     if cause is None:
         return ()
@@ -54,28 +54,28 @@ def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | Non
         found = _behind_filters(view, placement, cause)
     else:
         found = _behind_devices(view, placement, cause)
-    first: dict[str, Finding] = {}
+    first: dict[str, Cause] = {}
     for entry in found:
-        first.setdefault(entry.code, entry)
+        first.setdefault(entry.finding.code, entry)
     return tuple(first.values())[:MOST]
 
 
-def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Finding]:
+def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Cause]:
     """Later reasons against the nodes that the blocker keeps the pod from, then their devices."""
     nearest = nearest_nodes(refused(placement, cause))
     for entry in nearest:
-        yield from (*reasons_against(entry)[1:], *entry.elsewhere)
+        yield from (Cause(found, 0, 0) for found in (*reasons_against(entry)[1:], *entry.elsewhere))
     problem = placement.devices.problem
     if problem is None or not all(isinstance(entry.outcome, Aborted | Unallocatable) for entry in nearest):
         return
     targets, total = [entry.target for entry in nearest], len(placement.nodes)
     first = _still(view, problem, targets, total)
     if first is not None:
-        yield first.finding
+        yield first
         yield from _deeper(view, problem, targets, total, first)
 
 
-def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Finding]:
+def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Cause]:
     """What the pod meets once the class is created, where it is known what that would select; unless another class was meant, which it
     isn't where this one was there before."""
     if not drivers_taken(view, name) and any(stands_in(name, None, entry) for entry in view.all(DeviceClass)):
@@ -86,7 +86,7 @@ def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Finding]
         yield from _met(edited, edited.current(pod) or pod)
 
 
-def _behind_the_pod(view: ClusterView, pod: Pod, found: Finding) -> Iterator[Finding]:
+def _behind_the_pod(view: ClusterView, pod: Pod, found: Finding) -> Iterator[Cause]:
     """What the pod meets once its volumes are bound, or its affinity can be met: it is judged without those volumes, or without that
     affinity, so that what blocks then blocks wherever they are and whatever that is changed to."""
     if found.code == "NODE_AFFINITY_CONFLICT":
@@ -100,22 +100,22 @@ def _behind_the_pod(view: ClusterView, pod: Pod, found: Finding) -> Iterator[Fin
     yield from _met(view.with_edits(Replace(lighter)), lighter)
 
 
-def _met(view: ClusterView, pod: Pod) -> Iterator[Finding]:
+def _met(view: ClusterView, pod: Pod) -> Iterator[Cause]:
     """What keeps the pod there, and what stands behind that."""
     placement = place(view, pod)
     cause = find_cause(view, placement)
     if cause is not None and cause.finding.status != "unknown":
-        yield cause.finding
+        yield cause
         yield from behind(view, pod, placement, cause)
 
 
-def _behind_a_claim(view: ClusterView, pod: Pod) -> Iterator[Finding]:
+def _behind_a_claim(view: ClusterView, pod: Pod) -> Iterator[Cause]:
     """What the pod meets once its claims are generated."""
     edited, made = with_pod(view, pod, [])
     for found in _met(edited, made):
-        if found.code in MADE_BY_CONTROLLER:
+        if found.finding.code in MADE_BY_CONTROLLER:
             return
-        yield _of_the_template(pod, made, found)
+        yield replace(found, finding=_of_the_template(pod, made, found.finding))
 
 
 def _of_the_template(pod: Pod, made: Pod, found: Finding) -> Finding:
@@ -131,7 +131,7 @@ def _of_the_template(pod: Pod, made: Pod, found: Finding) -> Finding:
     return replace(found, object=template, field=f"spec.{found.field}" if found.field else "")
 
 
-def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Finding]:
+def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Cause]:
     """What devices lack beside the selector or constraint that is the cause: what blocks without it blocks whatever it is changed to."""
     problem = placement.devices.problem
     targets = [entry.target for entry in placement.opened if not entry.elsewhere and entry.outcome is not None]
@@ -140,14 +140,14 @@ def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> It
     yield from _deeper(view, problem, targets, len(placement.nodes), cause)
 
 
-def _deeper(view: ClusterView, problem: AllocationProblem, targets: Sequence[TargetNode], total: int, cause: Cause) -> Iterator[Finding]:
+def _deeper(view: ClusterView, problem: AllocationProblem, targets: Sequence[TargetNode], total: int, cause: Cause) -> Iterator[Cause]:
     """What still blocks without what the cause names, what blocks without that too, and so on."""
     for _ in range(MOST):
         without = lifted(problem, cause)
         deeper = _still(view, without, targets, total) if without is not None else None
         if without is None or deeper is None:
             return
-        yield deeper.finding
+        yield deeper
         problem, cause = without, deeper
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..dra.prepared import cel_environment
+from ..dra.problem import AllocationProblem
 from ..dra.selectors import chain, chain_verdicts
 from ..objects import DeviceClass, ExactRequest, Metadata, ResourceClaim, ResourceSlice, Selector
 from ..scheduling.dynamic_resources import problem_of
@@ -31,6 +32,13 @@ def drivers_named(entry: DeviceClass) -> tuple[str, ...]:
     """Drivers that a class's selectors name, in order."""
     texts = (selector.expression or "" for selector in entry.selectors)
     return tuple(dict.fromkeys(found.group(2) for text in texts for found in _DRIVER.finditer(text)))
+
+
+def drivers_asked(view: ClusterView, problem: AllocationProblem) -> tuple[str, ...]:
+    """Drivers that the classes of the claims name, in order."""
+    names = (entry.class_name for claim in problem.claims for entry in _alternatives(claim))
+    classes = (view.get(DeviceClass, name) for name in dict.fromkeys(names))
+    return tuple(dict.fromkeys(driver for entry in classes if entry is not None for driver in drivers_named(entry)))
 
 
 def stands_in(name: str, wanted: DeviceClass | None, other: DeviceClass) -> bool:

@@ -53,8 +53,8 @@ def _without_group(view: ClusterView, pod: Pod, found: Finding) -> Report:
     placement = place(view, pod)
     own = find_cause(view, placement)
     verdict: Verdict = "unknown" if found.status == "unknown" else "held before scheduling"
-    behind = (own.finding,) if own is not None else ()
-    return Report(pod, verdict, Cause(found, 0, 0), behind=behind, check=_unchecked(view, pod), placement=placement)
+    further = (own,) if own is not None else ()
+    return Report(pod, verdict, Cause(found, 0, 0), further=further, check=_unchecked(view, pod), placement=placement)
 
 
 def gang_report(view: ClusterView, gang: Gang) -> _Judged | None:
@@ -100,8 +100,8 @@ def _held(view: ClusterView, gang: Gang, held: Finding) -> _Judged:
     first = next((pod for pod in gang.waiting if held_alone(view, pod) is None), None)
     placement = place(view, first) if first is not None else None
     cause = find_cause(view, placement) if placement is not None else None
-    behind = (cause.finding,) if cause is not None else ()
-    report = replace(_report(view, gang, held, None, None), behind=behind, placement=placement)
+    further = (cause,) if cause is not None else ()
+    report = replace(_report(view, gang, held, None, None), further=further, placement=placement)
     if held.code == "GANG_MEMBER_HELD":
         report = _with_the_member(view, gang, held, report)
     if held.code == "GANG_WAITS_FOR_MEMBERS":

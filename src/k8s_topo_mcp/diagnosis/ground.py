@@ -54,12 +54,12 @@ def _narrowed(prepared: Prepared, counted: Funnel) -> tuple[Narrowing, ...]:
 
 
 def locate(claim: ResourceClaim, name: str) -> tuple[int, ExactRequest]:
-    """The request (and its place) that a result name such as "gpu" or "gpu/small" means; the first one for an unknown name."""
-    for position, request in enumerate(claim.spec.requests):
-        for entry in request.alternatives:
-            if name in (entry.name, f"{request.name}/{entry.name}", request.name):
-                return position, entry
-    return 0, claim.spec.requests[0].alternatives[0]
+    """The request (and its place) that a result name such as "gpu" or "gpu/small" means, or else a subrequest's own name, which an error
+    may give; the first one for an unknown name."""
+    named = [(position, request.name, entry) for position, request in enumerate(claim.spec.requests) for entry in request.alternatives]
+    found = [(position, entry) for position, request, entry in named if name in (request, f"{request}/{entry.name}")]
+    found += [(position, entry) for position, _, entry in named if name == entry.name]
+    return found[0] if found else (0, claim.spec.requests[0].alternatives[0])
 
 
 def depth(counted: Funnel, node: str) -> tuple[int, int]:

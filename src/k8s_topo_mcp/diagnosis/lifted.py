@@ -12,16 +12,19 @@ from dataclasses import replace
 from ..cel import CompileError, compile_selector
 from ..dra.prepared import cel_environment
 from ..dra.problem import AllocationProblem
-from ..objects import DeviceRequest, ExactRequest, ResourceClaim, Selector
+from ..objects import DeviceConstraint, DeviceRequest, ExactRequest, ResourceClaim, Selector
 from .ground import locate
-from .list_attributes import GATE as LISTS
-from .list_attributes import with_lists
+from .groups import attribute_of
+from .list_attributes import of_lists, with_lists
 from .report import Cause, MissingKey
 from .request_changes import find_constraint
-from .selector_changes import guarded
+from .selector_changes import find_selector, guarded
 
 ANY = Selector("true")
 """In the place of a selector that goes: the others keep theirs, by which findings name them."""
+
+NO_REQUEST = ("",)
+"""What a constraint that goes concerns, so that it keeps its place, too: each request has a name."""
 
 
 def lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None:
@@ -35,28 +38,25 @@ def lifted(problem: AllocationProblem, cause: Cause) -> AllocationProblem | None
     position, request = locate(claim, counted.name)
     match found.code:
         case "SELECTOR_NO_MATCH":
-            return _with_selector(problem, claim, position, request, _place(cause), None)
+            return _with_selector(problem, claim, position, request, find_selector(found), None)
         case "CEL_KEY_MISSING" | "CEL_ERROR" | "CEL_COMPILE_ERROR":
             if not found.text("selector").startswith("selectors["):
                 return None
-            index = _place(cause)
+            index = find_selector(found)
             if found.object is not None and found.object.kind == "DeviceClass":
                 return _with_class_selector(problem, request, index, cause.missing)
             return _with_selector(problem, claim, position, request, index, _guarded(problem, request.selectors[index], cause.missing))
-        case "FEATURE_OFF" if found.text("feature") == LISTS:
+        case "FEATURE_OFF" | "RELEASE_MISSES" if of_lists(found):
             return with_lists(problem)
         case "CONSTRAINT_UNSATISFIABLE" | "CONSTRAINT_ATTRIBUTE_MISSING":
             place = find_constraint(claim, found.field)
             if place is None:
                 return None
-            constraints = (*claim.spec.constraints[:place], *claim.spec.constraints[place + 1 :])
+            every = claim.spec.constraints
+            constraints = (*every[:place], DeviceConstraint(NO_REQUEST, match_attribute=attribute_of(every[place])), *every[place + 1 :])
             return _with_claim(problem, claim, replace(claim, spec=replace(claim.spec, constraints=constraints)))
         case _:
             return None
-
-
-def _place(cause: Cause) -> int:
-    return int(cause.finding.text("selector").removeprefix("selectors[").rstrip("]"))
 
 
 def _guarded(problem: AllocationProblem, selector: Selector, missing: MissingKey | None) -> Selector | None:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from ..dra import constraints
 from ..dra.allocation import allocate
-from ..dra.constraints import LISTS
-from ..dra.features import LISTS_FOR_CEL_ALONE
+from ..dra.features import LISTS, LISTS_FOR_CEL_ALONE, LISTS_GATE
 from ..dra.funnel import Screened
 from ..dra.outcome import Allocated
 from ..dra.problem import NOTHING_HELD, AllocationProblem
@@ -22,8 +22,6 @@ from ..findings import Finding, finding
 from ..objects import ObjectRef
 from .ground import Ground
 
-GATE = "DRAListTypeAttributes"
-_SWITCH = "ListTypeAttributes"
 NAMED = 4
 
 
@@ -32,7 +30,7 @@ def lists_not_compared(ground: Ground, devices: Iterable[Screened], attribute: s
     once nothing is held. None where that isn't so."""
     problem = ground.problem
     derived = any(own.name == attribute for each in ground.funnels for entry in each for own in entry.request.derived_attributes)
-    if _SWITCH in problem.features or not (derived or any(_is_list(entry, attribute) for entry in devices)):
+    if LISTS in problem.features or not (derived or any(_is_list(entry, attribute) for entry in devices)):
         return None
     comparing = with_lists(problem)
     tries = (comparing, replace(comparing, in_use=NOTHING_HELD))
@@ -40,14 +38,21 @@ def lists_not_compared(ground: Ground, devices: Iterable[Screened], attribute: s
     if not nodes:
         return None
     if problem.minor == LISTS_FOR_CEL_ALONE:
-        effect = f"its scheduler tells selectors alone of {GATE}; to a constraint a list of values is equal to nothing"
+        effect = f"its scheduler tells selectors alone of {LISTS_GATE}; to a constraint a list of values is equal to nothing"
         return finding("RELEASE_MISSES", about, field, nodes=nodes, defects=(), effect=effect)
-    return replace(finding("FEATURE_OFF", about, field, feature=GATE), only_refuses=True)
+    return replace(finding("FEATURE_OFF", about, field, feature=LISTS_GATE), only_refuses=True)
+
+
+def of_lists(found: Finding) -> bool:
+    """Whether a finding is one of `lists_not_compared`: other solutions that a release misses are missed by a defect."""
+    if found.code == "RELEASE_MISSES":
+        return not found.values["defects"]
+    return found.code == "FEATURE_OFF" and found.text("feature") == LISTS_GATE
 
 
 def with_lists(problem: AllocationProblem) -> AllocationProblem:
     """The problem as a scheduler that compares lists has it."""
-    features = problem.features | {_SWITCH}
+    features = problem.features | {LISTS}
     return replace(problem, features=features, variant=variant(problem.minor, features), cel_lists=True)
 
 
@@ -57,4 +62,4 @@ def _fitting(ground: Ground, problem: AllocationProblem) -> Iterator[str]:
 
 def _is_list(entry: Screened, attribute: str) -> bool:
     found = entry.device.attribute(attribute, entry.pool.driver)
-    return found is not None and found.kind in LISTS
+    return found is not None and found.kind in constraints.LISTS

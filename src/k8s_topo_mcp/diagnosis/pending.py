@@ -9,7 +9,7 @@ from typing import TypedDict
 from ..findings import Finding
 from ..objects import DEFAULT_SCHEDULER, Pod
 from ..scheduling.placement import Placement, place
-from ..scheduling.sentence import Sentences, predict
+from ..scheduling.sentence import predict
 from ..view import ClusterView
 from ..view.indices import events_of
 from .behind import MADE_BY_CONTROLLER, behind
@@ -84,7 +84,8 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         )
     placement = place(view, pod)
     predicted = predict(placement)
-    off = unlike_the_api_server(view, pod, check(view, pod, predicted))
+    said = check(view, pod, predicted)
+    off = unlike_the_api_server(view, pod, said)
     if off is not None:
         report = explain_pending(off[0], pod)
         known = f"{off[1]} is on in the API server, and by its sentence off in kube-scheduler"
@@ -95,13 +96,13 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
     further = behind(view, pod, placement, cause)
     late = ended_by_time(placement, cause)
     if late is not None and cause is not None:
-        further, cause = (cause.finding, *further), late
+        further, cause = (cause, *further), late
     held, later = _holding(view, pod, placement, cause)
     shown = cause
     if held is not None:
         # A claim that is gone and whose template is gone too is one reason: with the template it is generated again.
         same = (*MADE_BY_CONTROLLER, held.finding.code, *(("CLAIM_MISSING",) if held.finding.code == "TEMPLATE_MISSING" else ()))
-        waiting = () if cause is None or cause.finding.code in same else (cause.finding,)
+        waiting = () if cause is None or cause.finding.code in same else (cause,)
         further = (*later, *waiting, *further)
         empty = Cause(held.finding, len(placement.opened), len(placement.nodes))
         shown = replace(empty if cause is None else cause, finding=held.finding, evidence=held.evidence)
@@ -112,11 +113,11 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
         pod=pod,
         verdict=verdict,
         cause=shown,
-        behind=further,
+        further=further,
         remedies=helping,
         not_helping=vain,
         holders=holders,
-        check=_compared(view, pod, predicted, cause),
+        check=_compared(said, cause),
         fits_on=tuple(entry.node.name for entry in placement.fitting)[:FIT_EXAMPLES],
         assumptions=(*assumptions(view, placement), *(slow_search(predicted) if late is None else ()), *taken),
         placement=placement,
@@ -128,10 +129,9 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
     )
 
 
-def _compared(view: ClusterView, pod: Pod, predicted: Sentences, cause: Cause | None) -> Check:
+def _compared(said: Check, cause: Cause | None) -> Check:
     """The scheduler's sentence beside ours; where something couldn't be read or isn't modelled, ours is none to compare with."""
-    found = check(view, pod, predicted)
-    return replace(found, match="none", predicted="") if cause is not None and cause.finding.code == "NOT_MODELLED" else found
+    return replace(said, match="none", predicted="") if cause is not None and cause.finding.code == "NOT_MODELLED" else said
 
 
 def not_pending(view: ClusterView, pod: Pod) -> Report:
@@ -166,7 +166,7 @@ def _advised(held: Held | None) -> _Advised:
     return {"advice": held.helps, "vain": held.vain, "look_at": held.look_at}
 
 
-def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | None) -> tuple[Held | None, tuple[Finding, ...]]:
+def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | None) -> tuple[Held | None, tuple[Cause, ...]]:
     """The first layer that holds the pod, else its claims that weren't made, else the driver behind its devices; and what later layers
     found."""
     found = [held for look in BEFORE if (held := look(view, pod)) is not None]
@@ -175,7 +175,7 @@ def _holding(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | N
         if behind_it is not None and not (found and behind_it.finding.code == cause.finding.code):
             found.append(behind_it)
     queued = bool(found) and found[0].finding.code.startswith("QUEUE_")
-    later = tuple(held.finding for held in found[1:] if not (queued and held.finding.code == "SCHEDULING_GATED"))
+    later = tuple(_cause(held) for held in found[1:] if not (queued and held.finding.code == "SCHEDULING_GATED"))
     return (found[0] if found else None), later
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
+from ..dra.pools import newest_of
 from ..objects import COMPUTE_DOMAIN_LABEL, DaemonSet, Node, Pod, Taint, Toleration
 from ..scheduling.node_affinity import matches
 from ..scheduling.taint_toleration import BLOCKING, tolerated
@@ -218,9 +219,8 @@ def published_on(view: ClusterView, driver: str, node: str) -> Published:
     slices = [entry for entry in slices_of_node(view, node) if entry.driver == driver]
     if not slices:
         return Published(driver, node, node, None, 0)
-    newest = max(entry.generation for entry in slices)
-    current = [entry for entry in slices if entry.generation == newest]
-    return Published(driver, node, current[0].pool, newest, sum(len(entry.devices) for entry in current))
+    current = newest_of(slices)
+    return Published(driver, node, current[0].pool, current[0].generation, sum(len(entry.devices) for entry in current))
 
 
 def unselected(view: ClusterView, entry: DaemonSet) -> Unselected | None:

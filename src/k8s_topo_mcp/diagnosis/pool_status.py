@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..dra.pools import newest_of
 from ..objects import ResourceSlice
 from ..scheduling.dynamic_resources import in_use, inventory
 from ..view import ClusterView, derived
@@ -46,8 +47,8 @@ def pool_statuses(view: ClusterView) -> tuple[PoolStatus, ...]:
 
 
 def _status(driver: str, name: str, slices: Sequence[ResourceSlice], allocated: int) -> PoolStatus:
-    generation = max(entry.generation for entry in slices)
-    newest = [entry for entry in slices if entry.generation == generation]
+    newest = newest_of(slices)
+    generation = newest[0].generation
     nodes = {entry.node_selection.node_name or "" for entry in newest}
     node = next(iter(nodes)) if len(nodes) == 1 else ""
     announced = newest[0].slice_count

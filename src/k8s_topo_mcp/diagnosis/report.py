@@ -302,7 +302,8 @@ class GangFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """One pod. `behind` would still block once `cause` is gone. `fits_on` names nodes where the pod fits now.
+    """One pod. `further` would still block once `cause` is gone, each with what is known of it. `fits_on` names nodes where the pod fits
+    now.
 
     `advice` helps, and `vain` doesn't, where the model can't re-run it; `look_at` says where more is to be seen. `bound_age`: seconds since
     the pod was bound. `queued`: of a pod that fits now, when it was and is tried. Every member of a gang has the report of its group.
@@ -311,7 +312,7 @@ class Report:
     pod: Pod
     verdict: Verdict
     cause: Cause | None
-    behind: tuple[Finding, ...] = ()
+    further: tuple[Cause, ...] = ()
     remedies: tuple[Trial, ...] = ()
     not_helping: tuple[Trial, ...] = ()
     holders: tuple[Holder, ...] = ()
@@ -328,3 +329,8 @@ class Report:
     queued: tuple[Evidence, ...] = ()
     gang: GangFacts | None = None
     preempting: Preempting | None = None
+
+    @property
+    def behind(self) -> tuple[Finding, ...]:
+        """What would still block once the cause is gone, in order."""
+        return tuple(cause.finding for cause in self.further)

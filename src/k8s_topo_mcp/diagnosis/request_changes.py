@@ -106,14 +106,15 @@ def capacity_removed(around: Around) -> Iterator[Change]:
         yield around.change("capacity request removed", ".capacity", asked, "", edits)
 
 
-def toleration_changes(around: Around, taints: Sequence[str]) -> Iterator[Change]:
-    """Tolerate device taints: the commonest, then all of them."""
+def toleration_changes(around: Around, taints: Sequence[str], by_rules: frozenset[str]) -> Iterator[Change]:
+    """Tolerate device taints: the commonest, then all of them. Those that DeviceTaintRules alone put there, `by_rules`, say for whom or
+    when a device is; with one that its driver put there a device is no longer what was asked for."""
     for chosen in (taints[:1], taints) if len(taints) > 1 else (taints,):
         added = tuple(_toleration(taint) for taint in chosen)
         edits = around.with_request(replace(around.request, tolerations=(*around.request.tolerations, *added)))
         text = f"toleration for {chosen[0]}" if len(chosen) == 1 else f"tolerations for all {len(chosen)} taints"
         entries = [{"key": entry.key, "operator": "Exists", "effect": entry.effect} for entry in added]
-        yield around.change(text, ".tolerations", "", flow(entries if len(entries) > 1 else entries[0]), edits, True)
+        yield around.change(text, ".tolerations", "", flow(entries if len(entries) > 1 else entries[0]), edits, by_rules.issuperset(chosen))
 
 
 def _toleration(taint: str) -> DeviceToleration:

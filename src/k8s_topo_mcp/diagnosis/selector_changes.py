@@ -9,11 +9,17 @@ from fractions import Fraction
 
 from ..cel import Comparison, Path, Program
 from ..dra.tallies import any_passes
+from ..findings import Finding
 from ..objects import DeviceClass, Quantity, ResourceClaim
 from ..view import Replace
 from .changes import Around
 from .nearest import UNITS, failing_comparison, near_miss, quantity_or_none, unit_of
 from .report import Change, MissingKey, NearMiss
+
+
+def find_selector(found: Finding) -> int:
+    """The selector, of a request or a class, that a finding names."""
+    return int(found.text("selector").removeprefix("selectors[").rstrip("]"))
 
 
 def literal_changes(around: Around, index: int, comparison: Comparison, near: NearMiss) -> Iterator[Change]:
@@ -141,17 +147,20 @@ def _guarded(around: Around, index: int, program: Program, path: Path, place: tu
     access = expression[start:end]
     with_guard = guarded(program, path)
     if with_guard is not None:
-        change = around.selector(index, with_guard, f"has() guard on {key}", False)
+        change = around.selector(index, with_guard, f"has() guard on {key}", True)
         yield change
         yield from _with_another_value(around, index, change)
     optional = access[: access.rindex("." + key)] + ".?" + key
-    literal = _other_side(program, start)
+    compared = _comparison_with(program, start)
+    literal = _other_side(program, compared)
     absent = _absent_value(literal)
     if path.kind == "capacity" and literal is not None and absent == "''":
         literal, absent = f"quantity({literal})", "quantity('0')"
     if absent is not None:
-        text = f".?{key}.orValue({absent})"
-        yield around.selector(index, expression[:start] + optional + f".orValue({absent})" + expression[end:], text, False)
+        text, changed = f".?{key}.orValue({absent})", expression[:start] + optional + f".orValue({absent})" + expression[end:]
+        # Equal to nothing else, it leaves out the devices without the key, as a guard does.
+        same = compared is not None and compared.operator == "==" and not compared.negated and absent != literal
+        yield around.selector(index, changed, text, same)
     if literal is not None and absent != literal:
         lost = "starts, but on any device: the condition is lost"
         changed = expression[:start] + optional + f".orValue({literal})" + expression[end:]
@@ -191,13 +200,17 @@ def _conjunct_with(program: Program, offset: int) -> tuple[int, int] | None:
     return next(((part.offset, part.end) for part in program.conjuncts if part.offset <= offset < part.end), None)
 
 
-def _other_side(program: Program, offset: int) -> str | None:
-    """The literal, as written, that the operand with this access compares it to."""
-    for part in program.conjuncts:
-        if part.offset <= offset < part.end and part.comparison is not None and part.comparison.spans:
-            span = part.comparison.spans[0]
-            return program.expression[span.begin : span.end]
-    return None
+def _comparison_with(program: Program, offset: int) -> Comparison | None:
+    """What the operand with this access compares."""
+    return next((part.comparison for part in program.conjuncts if part.offset <= offset < part.end), None)
+
+
+def _other_side(program: Program, compared: Comparison | None) -> str | None:
+    """The literal, as written, that something is compared to."""
+    if compared is None or not compared.spans:
+        return None
+    span = compared.spans[0]
+    return program.expression[span.begin : span.end]
 
 
 def _absent_value(literal: str | None) -> str | None:

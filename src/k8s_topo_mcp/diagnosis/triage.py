@@ -140,7 +140,7 @@ def _unlike_the_api_server(view: ClusterView, pod: Pod, alike: Hashable) -> Clus
     """The view as this scheduler judges it, where the pod's sentence tells that a gate is off in it. Pods that are `alike` are judged once;
     each has its own sentence, and its own age of that."""
     condition = pod.condition("PodScheduled")
-    if condition is None or next(without_each(view), None) is None:
+    if condition is None or not without_each(view, pod):
         return None
     said = check(view, pod, view.memo(("predicted", alike), lambda: predict(place(view, pod))))
     off = (

@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..dra.problem import AllocationProblem
-from ..objects import DeviceClass, Node
+from ..objects import Node
 from ..objects.cluster_api import OWNER_NAME
 from ..objects.node import INSTANCE_TYPE
 from ..scaleup.group_labels import groups
@@ -20,7 +20,7 @@ from ..scaleup.machine_types import STARTING
 from ..scaleup.template import moved
 from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import slices_of_node
-from .classes import drivers_named
+from .classes import drivers_asked
 from .evidence import PluginSet
 from .plugins import device_plugin_of, plugin_of, pod_on
 from .report import Change
@@ -45,7 +45,7 @@ class Young:
 
 def publishing(view: ClusterView, problem: AllocationProblem | None = None) -> Iterator[Change]:
     """For each kind of young nodes: their drivers have published. `problem`: whose classes name the drivers that matter."""
-    asked = frozenset(_drivers_asked(view, problem)) if problem is not None else frozenset[str]()
+    asked = frozenset(drivers_asked(view, problem)) if problem is not None else frozenset[str]()
     for young in _found(view):
         edits = [edit for node in young.nodes[:MOST] for edit in _complete(view, young, node)]
         named = [driver for driver in young.drivers if driver in asked] or [*young.drivers, *young.resources]
@@ -132,14 +132,6 @@ def _complete(view: ClusterView, young: Young, node: Node) -> Iterator[Edit]:
 
 
 # --- in words -----------------------------------------------------------------------------------------------------------------------
-
-
-def _drivers_asked(view: ClusterView, problem: AllocationProblem) -> Iterator[str]:
-    for claim in problem.claims:
-        for request in claim.spec.requests:
-            for entry in request.alternatives:
-                device_class = view.get(DeviceClass, entry.class_name)
-                yield from drivers_named(device_class) if device_class is not None else ()
 
 
 def _several(names: Sequence[str]) -> str:

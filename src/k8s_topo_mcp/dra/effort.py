@@ -50,11 +50,6 @@ class Effort:
         """What the real allocator needs at least."""
         return (self.steps + self.refused * STEPS_PER_REFUSAL) * SECONDS_PER_STEP
 
-    @property
-    def exceeds_filter(self) -> bool:
-        """Whether the filter's limit is likely passed."""
-        return self.exceeds(FILTER_LIMIT)
-
     def exceeds(self, limit: float) -> bool:
         """Whether the real allocator needs so many seconds at least."""
         return self.seconds >= limit

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from ..releases import Release
 
+LISTS = "ListTypeAttributes"
+"""The switch of attributes that are lists."""
+
+LISTS_GATE = "DRAListTypeAttributes"
+
 GATES: dict[str, tuple[str, ...]] = {
     "AdminAccess": ("DRAAdminAccess",),
     "CompatibilityGroups": ("DRADeviceCompatibilityGroups",),
@@ -16,7 +21,7 @@ GATES: dict[str, tuple[str, ...]] = {
     "DeviceBindingAndStatus": ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus"),
     "DeviceTaints": ("DRADeviceTaints",),
     "FractionalCapacityRange": ("DRAFractionalCapacityRange",),
-    "ListTypeAttributes": ("DRAListTypeAttributes",),
+    LISTS: (LISTS_GATE,),
     "OptionalNodeOperations": ("DRAOptionalNodeOperations",),
     "PartitionableDevices": ("DRAPartitionableDevices",),
     "PrioritizedList": ("DRAPrioritizedList",),
@@ -35,10 +40,10 @@ def allocator_features(release: Release) -> frozenset[str]:
         on.discard("DeviceBindingAndStatus")
         on |= {name for name, gate in SPLIT_IN_1_34.items() if release.enabled(gate)}
     if release.minor == LISTS_FOR_CEL_ALONE:
-        on.discard("ListTypeAttributes")
+        on.discard(LISTS)
     return frozenset(on)
 
 
 def cel_lists(release: Release) -> bool:
     """Whether selectors understand attributes that are lists."""
-    return release.enabled("DRAListTypeAttributes")
+    return release.enabled(LISTS_GATE)

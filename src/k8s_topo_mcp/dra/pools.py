@@ -56,6 +56,13 @@ class Pool:
         return f"{self.driver}/{self.name}"
 
 
+def newest_of(slices: Iterable[ResourceSlice]) -> tuple[ResourceSlice, ...]:
+    """Those of the newest generation among slices of one pool: older ones don't count any more."""
+    known = tuple(slices)
+    newest = max((entry.generation for entry in known), default=0)
+    return tuple(entry for entry in known if entry.generation == newest)
+
+
 def uses_compatibility_groups(entry: ResourceSlice) -> bool:
     return any(use.compatibility_groups for device in entry.devices for use in device.consumes_counters)
 
@@ -189,8 +196,7 @@ def _in_trouble(inventory: Inventory, key: PoolKey, minor: int, features: frozen
     question = (minor, features, ordered)
     found = known.get(question)
     if found is None or len(found[0]) != len(everything) or not all(map(is_, (seen() for seen in found[0]), everything)):
-        newest = max(entry.generation for entry in counters)
-        pool = _build(key, [entry for entry in counters if entry.generation == newest], inventory, minor, features, ordered)
+        pool = _build(key, [*newest_of(counters)], inventory, minor, features, ordered)
         found = known[question] = (tuple(map(ref, everything)), pool is not None and not pool.usable)
     return found[1]
 

@@ -7,7 +7,7 @@ survived), `assumed` (the release's default).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from .evidence import NO_EVIDENCE, Evidence, infer
@@ -59,6 +59,10 @@ class Release:
     def gate(self, name: str) -> Gate:
         """State of one gate, and how it is known."""
         return self.gates.get(name, NO_SUCH_GATE)
+
+    def with_gate(self, name: str, *, enabled: bool, basis: Basis) -> Release:
+        """The release with one gate as it is given here."""
+        return replace(self, gates={**self.gates, name: Gate(enabled, basis)})
 
     def __str__(self) -> str:
         return f"1.{self.minor}"

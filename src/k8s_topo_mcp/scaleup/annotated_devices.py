@@ -50,8 +50,10 @@ def _least(request: DeviceRequest) -> int:
 
 
 def _of_another_driver(view: ClusterView, template: NodeTemplate, pod: Pod) -> bool:
-    """Whether a request of the pod is for devices of another driver: a part of a selector that reads nothing but the driver is false."""
-    return any(all(_refuses(view, template.slices, entry) for entry in request.alternatives) for request in _requests(view, pod))
+    """Whether a request of the pod is for devices of another driver: a part of a selector that reads nothing but the driver is false. What
+    a request of a kind that isn't known is for isn't known."""
+    asked = [request.alternatives for request in _requests(view, pod)]
+    return any(each and all(_refuses(view, template.slices, entry) for entry in each) for each in asked)
 
 
 def _refuses(view: ClusterView, slices: Sequence[ResourceSlice], request: ExactRequest) -> bool:

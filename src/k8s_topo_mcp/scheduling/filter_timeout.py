@@ -15,7 +15,7 @@ from ..dra.effort import FILTER_LIMIT, Effort
 from ..dra.outcome import Outcome, Unallocatable, Unknown
 from ..dra.problem import AllocationProblem, TargetNode
 from ..objects import Node, Pod
-from ..view import ClusterView
+from ..view import ClusterView, derived
 from .placement import Placement
 
 REASON = "timed out trying to allocate devices"
@@ -41,11 +41,6 @@ def ends_the_attempt(placement: Placement) -> Mapping[str, Effort]:
     problem = placement.devices.problem
     if problem is None or problem.minor < 36 or len(placement.filters.view.all(Node)) >= ALL_FILTERED:
         return {}
-    return slow_nodes(placement)
-
-
-def slow_nodes(placement: Placement) -> Mapping[str, Effort]:
-    """Open nodes where the real search likely passes the limit, with its steps."""
     return counted_nodes(placement)[0]
 
 
@@ -96,6 +91,10 @@ _SAID = re.compile(rf"node (\S+): {REASON}")
 def said_to_end(placement: Placement) -> Mapping[str, Effort]:
     """The node whose search ended at the limit, by the scheduler's last word, if that can still be so: nothing fits there, and the search
     for it isn't a short one."""
+    return derived(placement, "said to end", lambda: _said_to_end(placement))
+
+
+def _said_to_end(placement: Placement) -> Mapping[str, Effort]:
     entry = placement.nodes.get(said_node(placement.pod) or "")
     if entry is None or entry.plain or not (isinstance(entry.outcome, Unallocatable) or _past_bound(entry.outcome)):
         return {}

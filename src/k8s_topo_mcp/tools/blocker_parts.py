@@ -121,21 +121,12 @@ def stages(cause: Cause) -> tuple[Stage, ...]:
 
 def behind(report: Report) -> tuple[Behind, ...]:
     found: list[Behind] = []
-    for entry in report.behind[:4]:
-        wanted, there = wanted_and_found(entry, _of_the_same(report.cause, entry))
+    for cause in report.further[:4]:
+        entry = cause.finding
+        wanted, there = wanted_and_found(entry, cause)
         why = clean(f"{wanted}: {there}", SOURCE)
         found.append(Behind(code=entry.code, object=named(entry.object), field=clean(entry.field, 120) or None, why=why))
     return tuple(found)
-
-
-def _of_the_same(cause: Cause | None, entry: Finding) -> Cause | None:
-    """The first cause, where what stands behind it is about the same selector: what is published holds for both."""
-    same = (
-        cause is not None
-        and entry.code == "SELECTOR_NO_MATCH"
-        and (cause.finding.object, cause.finding.field) == (entry.object, entry.field)
-    )
-    return cause if same and cause is not None and cause.near is not None else None
 
 
 def stops(blocker: Blocker) -> str:

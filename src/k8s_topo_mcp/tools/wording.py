@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from k8s_topo_mcp.cel import Comparison
-from k8s_topo_mcp.diagnosis.list_attributes import GATE as LISTS
+from k8s_topo_mcp.diagnosis.list_attributes import of_lists
 from k8s_topo_mcp.diagnosis.pool_counts import slice_counts
 from k8s_topo_mcp.diagnosis.report import (
     Cause,
@@ -217,7 +217,7 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return "all devices", f"device {value('device')} breaks a constraint of the claim"
         case "TOO_MANY_RESULTS":
             return f"{value('asked')} devices in one claim", f"a claim can have {value('limit')}"
-        case "FEATURE_OFF" if value("feature") == LISTS and cause is not None and cause.groups is not None:
+        case "FEATURE_OFF" if of_lists(found) and cause is not None and cause.groups is not None:
             verb = "agree" if cause.groups.kind == "matchAttribute" else "differ"
             lists = f"some publish it as a list, which equals nothing while feature {value('feature')} is off in the scheduler"
             return f"devices that {verb} in {short(cause.groups.attribute)}", lists

@@ -301,6 +301,20 @@ def test_where_daemon_sets_cannot_be_read_missing_slices_are_not_taken_for_a_dev
     assert code(explained(cluster(*GONE, said))) == "DEVICE_GONE"
 
 
+SOME_PLUGINS = (daemon_set("plugin-a", path=PLUGIN_PATH), daemon_set("plugin-b", path=PLUGIN_PATH))
+
+
+@pytest.mark.parametrize(
+    "seen", [(daemon_set("node-exporter", "monitoring", image="quay.io/prometheus/node-exporter:v1"),), SOME_PLUGINS], ids=["none", "two"]
+)
+def test_where_no_daemon_set_is_recognised_as_the_drivers_it_may_be_away(seen: tuple[Item, ...]) -> None:
+    """Which of them is the driver's, if any, isn't known, and neither is how its pod on the node is."""
+    said = event(bound(), "FailedPrepareDynamicResources", UNREGISTERED)
+    assert code(explained(cluster(*GONE, *seen))) == ""
+    assert code(explained(cluster(*GONE, *seen, said))) == "PREPARE_FAILED"
+    assert code(explained(cluster(*GONE, *seen, pool(gpus(2)[1:], "n1")))) == "DEVICE_GONE"
+
+
 def without_daemon_sets(view: ClusterView, unread: bool = True) -> ClusterView:
     """The cluster, whose DaemonSets can't be read."""
     missing = (*view.unreadable, *((Unreadable("DaemonSet", "403"),) if unread else ()))

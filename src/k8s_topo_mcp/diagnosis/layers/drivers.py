@@ -18,7 +18,7 @@ from ...scheduling.placement import Placement
 from ...view import ClusterView
 from ...view.indices import pods_of_owner, slices_of_driver
 from .. import counted_devices
-from ..classes import drivers_named
+from ..classes import drivers_asked, drivers_named
 from ..evidence import Absent, Evidence, Held, Labelled, PluginSet, PluginUnknown
 from ..plugins import daemon_set, device_plugin_of, plugin_of, pod_on, published_on, unselected
 
@@ -38,7 +38,7 @@ def look(view: ClusterView, placement: Placement, lacking: Finding) -> Held | No
     """What is known of the driver behind a cause; a finding of its own where its DaemonSet runs on no node."""
     problem = placement.devices.problem
     if lacking.code in LACKING | SCARCE and problem is not None:
-        return _drivers(view, lacking, _drivers_asked(view, problem), [entry.node for entry in placement.opened])
+        return _drivers(view, lacking, drivers_asked(view, problem), [entry.node for entry in placement.opened])
     if not counted_devices.is_counted(lacking):
         return None
     kept_back = counted_devices.seen(view, lacking)
@@ -52,15 +52,8 @@ def behind(view: ClusterView, problem: AllocationProblem, lacking: Finding) -> t
     """What is seen of the drivers that some claims ask for, where a driver may stand behind what they lack; for claims without a pod."""
     if lacking.code not in LACKING | SCARCE:
         return ()
-    held = _drivers(view, lacking, _drivers_asked(view, problem), view.all(Node))
+    held = _drivers(view, lacking, drivers_asked(view, problem), view.all(Node))
     return () if held is None else held.evidence
-
-
-def _drivers_asked(view: ClusterView, problem: AllocationProblem) -> tuple[str, ...]:
-    """Drivers that the classes of the claims name, in order."""
-    names = (entry.class_name for claim in problem.claims for request in claim.spec.requests for entry in request.alternatives)
-    classes = (view.get(DeviceClass, name) for name in dict.fromkeys(names))
-    return tuple(dict.fromkeys(driver for entry in classes if entry is not None for driver in drivers_named(entry)))
 
 
 def _drivers(view: ClusterView, lacking: Finding, drivers: Iterable[str], nodes: Sequence[Node]) -> Held | None:

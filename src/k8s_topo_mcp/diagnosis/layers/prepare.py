@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...dra.pools import newest_of
 from ...findings import finding
 from ...objects import DeviceResult, Event, Node, ObjectRef, Pod, ResourceClaim
 from ...view import ClusterView
@@ -226,23 +227,22 @@ def _gone(view: ClusterView, pod: Pod, results: tuple[Allocated, ...], event: Ev
 def _is_away(view: ClusterView, pod: Pod, result: DeviceResult, plugin: PluginSet | PluginUnknown) -> bool:
     """Whether a device may be missing only because its driver isn't there for now: with its registration the kubelet removes its slices
     (cm/dra/plugin/dra_plugin_manager.go wipeResourceSlices), and with it they come back. A driver that will have no pod there doesn't come
-    back; where none is seen now, or nothing is known of DaemonSets, a pool that is there without the device is the driver's own word."""
+    back, nor one of a cluster without DaemonSets; where no pod is seen now, or it isn't known which DaemonSet is the driver's, a pool
+    that is there without the device is the driver's own word."""
     if isinstance(plugin, PluginSet):
         state = pod_on(view, plugin, pod.node_name)
         if state.pod is not None:
             return not state.ready
         if state.kept_off:
             return False
-    elif view.can_read("DaemonSet"):
+    elif view.can_read("DaemonSet") and plugin.looked_at == 0:
         return False
     return not slices_of_pool(view, result.driver, result.pool)
 
 
 def _published(view: ClusterView, result: DeviceResult) -> bool:
     """Whether a device is in the newest generation of its pool; taken as so where that isn't all there yet."""
-    slices = slices_of_pool(view, result.driver, result.pool)
-    newest = max((entry.generation for entry in slices), default=0)
-    current = [entry for entry in slices if entry.generation == newest]
+    current = newest_of(slices_of_pool(view, result.driver, result.pool))
     complete = not current or len(current) >= current[0].slice_count
     return not complete or any(device.name == result.device for entry in current for device in entry.devices)
 
