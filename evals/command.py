@@ -1,4 +1,4 @@
-"""`python -m evals list | run | fixes | report | compare | merge | measure | start | answer`."""
+"""`python -m evals list | run | fixes | judge | report | compare | merge | measure | start | answer`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.library.shelf import UnknownFault
 from fault_injection.library.strict import BadFile
 
-from . import by_hand, page, report, results
+from . import by_hand, judging, page, report, results
 from .agents import KINDS, Agent, BadAgent, agent
 from .arms import BadArm, arm, known
 from .cases import Asked, Case, NoSuchCase, fingerprint
@@ -150,7 +150,7 @@ def _write(folder: Path, table: Models, recorded: Path | None) -> int:
     not_run = [record for record in records if record.outcome == "not run"]
     scored = {entry.record.id for entry in found}
     prices = words([record for record in as_told if record.id in scored], table)
-    said = {**said, "warnings": results.unlike(said, records, by_name)}
+    said = {**said, "warnings": results.unlike(said, records, by_name), "judges": judging.lines(found, judging.read(folder))}
     text = report.markdown(found, said, not_run, prices)
     (folder / "report.md").write_text(text, encoding="utf-8")
     (folder / "report.html").write_text(page.page(found, said, not_run, folder, prices), encoding="utf-8")
@@ -164,6 +164,23 @@ def _records(folder: Path) -> list[Record]:
     if not found:
         raise BadRecords(f"{folder}: no records; `python -m evals run --out {folder}` makes some")
     return found
+
+
+def judge_all(options: argparse.Namespace) -> int:
+    """A model's word on each answer that it hasn't judged yet, and the report with it."""
+    folder: Path = options.folder
+    table = load(options.models)
+    by = judging.judge_of(agent(options.agent))
+    found = results.results(_records(folder), {case.name: case for case in everything(folder=options.cases)})
+    failed = 0
+    for case, said in judging.judge(found, by, folder):
+        failed += isinstance(said, str)
+        what = f"no verdict: {said}" if isinstance(said, str) else f"{'the same cause' if said.same else 'another cause'}: {said.reason}"
+        sys.stderr.write(f"{case}: {what}\n")
+    _write(folder, table, options.cases)
+    if failed:
+        raise BadAgent(f"judge {options.agent}: no verdict on {failed} answers; the same command asks about them again")
+    return 0
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -211,6 +228,7 @@ def merge_all(options: argparse.Namespace) -> int:
     """Put shards together."""
     table = load(options.models)
     number = merge(options.shards, options.out)
+    judging.merge(options.shards, options.out)
     sys.stderr.write(f"{number} attempts\n")
     return _write(options.out, table, options.cases)
 
@@ -220,6 +238,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run_all": run_all,
     "try_fixes": try_fixes,
     "write_report": write_report,
+    "judge_all": judge_all,
     "compare": compare,
     "measure_all": measure_all,
     "merge_all": merge_all,
