@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import signal
 import sys
 import threading
 import time  # noqa: TID251 - how long a run takes, and a manual answer
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -76,8 +78,11 @@ def _chosen(options: argparse.Namespace) -> list[Asked]:
 def run_all(options: argparse.Namespace) -> int:
     """Attempts, and their report."""
     chosen = _chosen(options)
-    found_arms = [arm(name) for name in options.arm]
-    agents = [agent(name) for name in options.agent]
+    found_arms = [arm(name) for name in dict.fromkeys(options.arm)]
+    agents = [agent(name) for name in dict.fromkeys(options.agent)]
+    twice = sorted(name for name, number in Counter(found.name for found in found_arms).items() if number > 1)
+    if twice:
+        raise BadArm(f"two of these arms are called {twice[0]}; records tell them apart by their names")
     if any(entry.uses_arms for entry in agents) and not found_arms:
         raise BadArm(f"which arms? --arm, of {', '.join(known())}, or the path of a .yaml file")
     folder = Folder(options.out)
@@ -189,6 +194,9 @@ def compare(options: argparse.Namespace) -> int:
     for path in (options.first, options.second):
         sys.stderr.write("".join(f"{path}: {line}\n" for line in results.unlike(described(path), _records(path), by_name)))
     first, second = (results.arms(results.results(_records(path), by_name, fixes(path))) for path in (options.first, options.second))
+    if len({own.fixes for own in (*first.values(), *second.values())}) > 1:
+        sys.stderr.write("fixes of right causes are still to be carried out in one of the two: both are compared by the cause alone\n")
+        first, second = ({name: dataclasses.replace(own, fixes=False) for name, own in run.items()} for run in (first, second))
     for name in sorted(first.keys() | second.keys()):
         if name not in first or name not in second:
             sys.stdout.write(f"{name}: only in {options.first if name in first else options.second}\n")
