@@ -1,13 +1,15 @@
-"""`python -m evals list | run | fixes | report | compare | merge | measure | start | answer`."""
+"""`python -m evals list | run | fixes | judge | report | compare | merge | measure | start | answer`."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import signal
 import sys
 import threading
 import time  # noqa: TID251 - how long a run takes, and a manual answer
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.library.shelf import UnknownFault
 from fault_injection.library.strict import BadFile
 
-from . import by_hand, page, report, results
+from . import by_hand, judging, page, report, results
 from .agents import KINDS, Agent, BadAgent, agent
 from .arms import BadArm, arm, known
 from .cases import Asked, Case, NoSuchCase, fingerprint
@@ -76,8 +78,11 @@ def _chosen(options: argparse.Namespace) -> list[Asked]:
 def run_all(options: argparse.Namespace) -> int:
     """Attempts, and their report."""
     chosen = _chosen(options)
-    found_arms = [arm(name) for name in options.arm]
-    agents = [agent(name) for name in options.agent]
+    found_arms = [arm(name) for name in dict.fromkeys(options.arm)]
+    agents = [agent(name) for name in dict.fromkeys(options.agent)]
+    twice = sorted(name for name, number in Counter(found.name for found in found_arms).items() if number > 1)
+    if twice:
+        raise BadArm(f"two of these arms are called {twice[0]}; records tell them apart by their names")
     if any(entry.uses_arms for entry in agents) and not found_arms:
         raise BadArm(f"which arms? --arm, of {', '.join(known())}, or the path of a .yaml file")
     folder = Folder(options.out)
@@ -150,7 +155,7 @@ def _write(folder: Path, table: Models, recorded: Path | None) -> int:
     not_run = [record for record in records if record.outcome == "not run"]
     scored = {entry.record.id for entry in found}
     prices = words([record for record in as_told if record.id in scored], table)
-    said = {**said, "warnings": results.unlike(said, records, by_name)}
+    said = {**said, "warnings": results.unlike(said, records, by_name), "judges": judging.lines(found, judging.read(folder))}
     text = report.markdown(found, said, not_run, prices)
     (folder / "report.md").write_text(text, encoding="utf-8")
     (folder / "report.html").write_text(page.page(found, said, not_run, folder, prices), encoding="utf-8")
@@ -166,12 +171,32 @@ def _records(folder: Path) -> list[Record]:
     return found
 
 
+def judge_all(options: argparse.Namespace) -> int:
+    """A model's word on each answer that it hasn't judged yet, and the report with it."""
+    folder: Path = options.folder
+    table = load(options.models)
+    by = judging.judge_of(agent(options.agent))
+    found = results.results(_records(folder), {case.name: case for case in everything(folder=options.cases)})
+    failed = 0
+    for case, said in judging.judge(found, by, folder):
+        failed += isinstance(said, str)
+        what = f"no verdict: {said}" if isinstance(said, str) else f"{'the same cause' if said.same else 'another cause'}: {said.reason}"
+        sys.stderr.write(f"{case}: {what}\n")
+    _write(folder, table, options.cases)
+    if failed:
+        raise BadAgent(f"judge {options.agent}: no verdict on {failed} answers; the same command asks about them again")
+    return 0
+
+
 def compare(options: argparse.Namespace) -> int:
     """Two runs, arm by arm, on the cases that both have."""
     by_name = {case.name: case for case in everything(folder=options.cases)}
     for path in (options.first, options.second):
         sys.stderr.write("".join(f"{path}: {line}\n" for line in results.unlike(described(path), _records(path), by_name)))
     first, second = (results.arms(results.results(_records(path), by_name, fixes(path))) for path in (options.first, options.second))
+    if len({own.fixes for own in (*first.values(), *second.values())}) > 1:
+        sys.stderr.write("fixes of right causes are still to be carried out in one of the two: both are compared by the cause alone\n")
+        first, second = ({name: dataclasses.replace(own, fixes=False) for name, own in run.items()} for run in (first, second))
     for name in sorted(first.keys() | second.keys()):
         if name not in first or name not in second:
             sys.stdout.write(f"{name}: only in {options.first if name in first else options.second}\n")
@@ -211,6 +236,7 @@ def merge_all(options: argparse.Namespace) -> int:
     """Put shards together."""
     table = load(options.models)
     number = merge(options.shards, options.out)
+    judging.merge(options.shards, options.out)
     sys.stderr.write(f"{number} attempts\n")
     return _write(options.out, table, options.cases)
 
@@ -220,6 +246,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run_all": run_all,
     "try_fixes": try_fixes,
     "write_report": write_report,
+    "judge_all": judge_all,
     "compare": compare,
     "measure_all": measure_all,
     "merge_all": merge_all,

@@ -111,6 +111,12 @@ def parser(described: str | None) -> argparse.ArgumentParser:
         recorded_in(made)
         priced_by(made)
 
+    judging = command("judge", "judge_all", "have a model say whether each answer names the key's cause; beside the score, never in it")
+    judging.add_argument("folder", type=Path, nargs="?", default=DEFAULT)
+    judging.add_argument("--agent", required=True, metavar="KIND:MODEL", help="the judge: anthropic:MODEL or openai:MODEL")
+    recorded_in(judging)
+    priced_by(judging)
+
     comparing = command("compare", "compare", "two runs, arm by arm, on the cases of both")
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)

@@ -89,7 +89,7 @@ class Folder:
         self.path = path
         self._lock = threading.Lock()
         (path / "transcripts").mkdir(parents=True, exist_ok=True)
-        _mend(path / "records.jsonl")
+        mend(path / "records.jsonl")
         self._records = {record.id: record for record in read(path)}
 
     def has(self, identity: str) -> bool:
@@ -124,7 +124,7 @@ class Folder:
         temporary.replace(target)
 
 
-def _mend(path: Path) -> None:
+def mend(path: Path) -> None:
     """Drop a last line that has no end."""
     if not path.exists():
         return
@@ -134,13 +134,18 @@ def _mend(path: Path) -> None:
             file.truncate(content.rfind(b"\n") + 1)
 
 
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file that have an end, numbered from 1: what a kill cut short, or is just being written, is none. Without empty
+    ones; none where there is no file."""
+    whole, _, _ = path.read_text(encoding="utf-8", errors="replace").rpartition("\n") if path.exists() else ("", "", "")
+    return ((number, line) for number, line in enumerate(whole.split("\n"), 1) if line)
+
+
 def read(path: Path) -> list[Record]:
     """The records of a folder, each attempt once: its first record, but for one that wasn't run. Raises BadRecords."""
     source = path / "records.jsonl"
     found: dict[str, Record] = {}
-    for number, line in enumerate(source.read_text(encoding="utf-8", errors="replace").split("\n") if source.exists() else (), 1):
-        if not line:
-            continue
+    for number, line in lines(source):
         try:
             record = Record.model_validate_json(line)
         except ValueError as error:
@@ -198,7 +203,7 @@ class Tried(BaseModel):
 
 def add_fix(path: Path, tried: Tried) -> None:
     """Append what came of a fix."""
-    _mend(path / "fixes.jsonl")
+    mend(path / "fixes.jsonl")
     with (path / "fixes.jsonl").open("a", encoding="utf-8") as file:
         file.write(tried.model_dump_json() + "\n")
         file.flush()
@@ -208,9 +213,7 @@ def add_fix(path: Path, tried: Tried) -> None:
 def fixes(path: Path) -> Iterator[Tried]:
     """What came of the fixes of a run. Raises BadRecords."""
     source = path / "fixes.jsonl"
-    for number, line in enumerate(source.read_text(encoding="utf-8", errors="replace").split("\n") if source.exists() else (), 1):
-        if not line:
-            continue
+    for number, line in lines(source):
         try:
             yield Tried.model_validate_json(line)
         except ValueError as error:

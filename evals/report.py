@@ -135,6 +135,7 @@ def markdown(found: Sequence[Result], run: Mapping[str, Any], not_run: Iterable[
     lines += _predictions(figures)
     lines += _repeats(figures)
     lines += _comparisons(figures)
+    lines += run.get("judges", ())
     lines += _isolation(found)
     missing = sorted({(name_of(record), record.why) for record in not_run})
     lines += [f"Not run: {name}: {why}." for name, why in missing] + ([""] if missing else [])

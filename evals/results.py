@@ -81,9 +81,18 @@ def results(records: Iterable[Record], cases: Mapping[str, Asked], tried: Iterab
 
 
 def unlike(run: Mapping[str, Any], records: Iterable[Record], cases: Mapping[str, Asked]) -> list[str]:
-    """What of a run isn't as it was when it was made, in words: cases that aren't here, recordings or keys that are others now."""
+    """What keeps a report from being that of the run as it was made, in words: attempts that are still to be made (or are in a shard that
+    isn't here), cases that aren't here, recordings or keys that are others now."""
+    records = list(records)
     missing = sorted({record.case for record in records} - cases.keys())
     said: list[str] = []
+    asked: dict[str, set[str]] = {}
+    for record in records:
+        asked.setdefault(name_of(record), set()).add(record.case)
+    for name, own in sorted(asked.items()):
+        left = run.get("cases", {}).keys() - own
+        if left:
+            said.append(f"Not finished: {name} has no attempt at {len(left)} of the run's {len(run['cases'])} cases.")
     if missing:
         some = f"{', '.join(missing[:3])}{', …' if len(missing) > 3 else ''}"
         said.append(

@@ -7,12 +7,12 @@ Source: platform.openai.com, "Chat completions" and "Function calling": `tool_ca
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 
 from .loop import ApiFailure, Call, Model, Reply, post
-from .toolbox import Toolbox
 
 BASE = "https://api.openai.com/v1"
 
@@ -26,11 +26,11 @@ class _Conversation:
         self.messages: list[dict[str, Any]] = []
         self.tools: list[dict[str, Any]] = []
 
-    def begin(self, prompt: str, box: Toolbox) -> None:
+    def begin(self, prompt: str, tools: Sequence[dict[str, Any]]) -> None:
         self.messages = [{"role": "user", "content": prompt}]
         self.tools = [
             {"type": "function", "function": {"name": tool["name"], "description": tool["description"], "parameters": tool["schema"]}}
-            for tool in box.tools
+            for tool in tools
         ]
 
     async def reply(self, client: httpx.AsyncClient) -> Reply:

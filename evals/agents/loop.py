@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ import httpx
 
 from evals.tasks import NotReached, Task, Told
 
-from .toolbox import Toolbox, arguments_of, toolbox
+from .toolbox import arguments_of, toolbox
 
 TURNS = 60
 """Replies of a model in one attempt."""
@@ -41,7 +41,7 @@ class Reply:
 class Dialect(Protocol):
     """One API's form of a conversation."""
 
-    def begin(self, prompt: str, box: Toolbox) -> None: ...
+    def begin(self, prompt: str, tools: Sequence[dict[str, Any]]) -> None: ...
 
     async def reply(self, client: httpx.AsyncClient) -> Reply:
         """Send the conversation and take the reply into it."""
@@ -75,6 +75,17 @@ class Model:
 
         anyio.run(main)
 
+    def ask(self, prompt: str, seconds: float) -> str:
+        """One question without tools, and the text of the reply. Raises ApiFailure."""
+
+        async def main() -> str:
+            async with httpx.AsyncClient(timeout=httpx.Timeout(seconds)) as client:
+                dialect = self._conversation()
+                dialect.begin(prompt, ())
+                return (await dialect.reply(client)).text
+
+        return anyio.run(main)
+
 
 async def converse(task: Task, told: Told, dialect: Dialect, client: httpx.AsyncClient) -> None:
     """One attempt. `told` has every answer as soon as it is there; the time limit is the task's."""
@@ -82,7 +93,7 @@ async def converse(task: Task, told: Told, dialect: Dialect, client: httpx.Async
         # The arm's servers are ready: what they took to start isn't the agent's time.
         task.begin()
         with anyio.move_on_after(task.seconds) as scope:
-            dialect.begin(task.prompt, box)
+            dialect.begin(task.prompt, box.tools)
             told.tool_calls, told.characters, told.model_seconds = 0, 0, 0.0
             for _ in range(TURNS):
                 before = task.clock()

@@ -7,12 +7,12 @@ user message, `usage` per reply.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 
 from .loop import ApiFailure, Call, Model, Reply, post
-from .toolbox import Toolbox
 
 BASE = "https://api.anthropic.com"
 VERSION = "2023-06-01"
@@ -28,9 +28,9 @@ class _Conversation:
         self.messages: list[dict[str, Any]] = []
         self.tools: list[dict[str, Any]] = []
 
-    def begin(self, prompt: str, box: Toolbox) -> None:
+    def begin(self, prompt: str, tools: Sequence[dict[str, Any]]) -> None:
         self.messages = [{"role": "user", "content": prompt}]
-        self.tools = [{"name": tool["name"], "description": tool["description"], "input_schema": tool["schema"]} for tool in box.tools]
+        self.tools = [{"name": tool["name"], "description": tool["description"], "input_schema": tool["schema"]} for tool in tools]
 
     async def reply(self, client: httpx.AsyncClient) -> Reply:
         body: dict[str, Any] = {"model": self.model, "max_tokens": MOST_TOKENS, "messages": self.messages}

@@ -47,6 +47,17 @@ def test_a_line_that_a_kill_cut_short_is_dropped_and_nothing_else(tmp_path: Path
     assert read(tmp_path) == [record(), record("b@1.37")]
 
 
+def test_a_line_that_is_still_being_written_is_none_to_a_reader(tmp_path: Path) -> None:
+    """Of records and of fixes: a report can be made while a run goes on, and after one that was killed."""
+    Folder(tmp_path).add(record())
+    add_fix(tmp_path, Tried(case="a", fix="f", outcome=Fix.WORKS))
+    for name in ("records.jsonl", "fixes.jsonl"):
+        with (tmp_path / name).open("a") as file:
+            file.write('{"case": "b')
+    assert read(tmp_path) == [record()]
+    assert [tried.case for tried in fixes(tmp_path)] == ["a"]
+
+
 def test_what_was_not_run_may_be_run_later(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.add(record(outcome="not run"))

@@ -17,9 +17,11 @@ from evals.answers import Answer
 from evals.arms import Arm, BadArm, arm, known
 from evals.cases import NoSuchCase, cases, fingerprint
 from evals.command import main
+from evals.fixes import hash_of
 from evals.predictions import everything
-from evals.records import Folder, Record, read
+from evals.records import Folder, Record, Tried, add_fix, read
 from evals.running import Attempt, attempts, run, share
+from evals.scoring import Fix
 from evals.tasks import Task, foreign_path
 
 from .fakes import program
@@ -186,6 +188,49 @@ def test_an_agent_that_crashes_ends_its_own_attempt_alone(tmp_path: Path) -> Non
     (case,) = cases(FEW[:1])
     run([Attempt(case, None, Crashing(), 0), Attempt(case, None, agent("event-text"), 0)], Folder(tmp_path), 60, 1, told.append)
     assert [(record.outcome, record.why) for record in told] == [("failed", "ZeroDivisionError: by zero"), ("answered", "")]
+
+
+def test_an_agent_or_arm_that_is_named_twice_is_asked_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program(tmp_path / "bin", "mine", "print('{\"nothing_wrong\": true}')\n")
+    mine = f"command:{path}"
+    twice = ["--agent", mine, "--agent", mine, "--arm", str(_bare(tmp_path)), "--arm", str(_bare(tmp_path))]
+    assert main(options(*twice, "--out", str(tmp_path / "run"))) == 0
+    assert "4 attempts, 0 of them on record" in capsys.readouterr().err
+    other = tmp_path / "other.yaml"
+    other.write_text("name: bare\ntitle: something else\n")
+    assert main(options("--agent", mine, "--arm", str(_bare(tmp_path)), "--arm", str(other), "--out", str(tmp_path / "run"))) == 1
+    assert "two of these arms are called bare" in capsys.readouterr().err
+
+
+def test_a_run_with_its_fixes_carried_out_and_one_without_are_compared_by_the_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a fix that gives up what was meant the cause is right all the same: it isn't lost."""
+    chosen = ["--case", "all-links-but-one-short", "--agent", "first-answer"]
+    for name in ("with", "without"):
+        assert main(["run", *chosen, "--out", str(tmp_path / name)]) == 0
+    (record,) = read(tmp_path / "with")
+    assert record.last is not None
+    add_fix(tmp_path / "with", Tried(case=record.case, fix=hash_of(record.last.fix), outcome=Fix.GIVES_UP))
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "without"), str(tmp_path / "with")]) == 0
+    told = capsys.readouterr()
+    assert "1 right before, 1 after, of 1" in told.out
+    assert "both are compared by the cause alone" in told.err
+    assert main(["compare", str(tmp_path / "with"), str(tmp_path / "with")]) == 0
+    told = capsys.readouterr()
+    assert "0 right before, 0 after, of 1" in told.out
+    assert told.err == ""
+
+
+def test_shards_that_lack_one_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in (1, 2, 3, 4):
+        assert main(options("--agent", "event-text", "--shard", f"{number}/4", "--out", str(tmp_path / str(number)))) == 0
+    assert "Not finished: event-text has no attempt at 3 of the run's 4 cases." in capsys.readouterr().out
+    assert main(["merge", *(str(tmp_path / str(number)) for number in (1, 2, 4)), "--out", str(tmp_path / "some")]) == 0
+    assert "Not finished: event-text has no attempt at 1 of the run's 4 cases." in capsys.readouterr().out
+    assert main(["merge", *(str(tmp_path / str(number)) for number in (1, 2, 3, 4)), "--out", str(tmp_path / "some")]) == 0
+    assert "Not finished" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", known())
