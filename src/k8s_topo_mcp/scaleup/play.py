@@ -94,14 +94,16 @@ class Player:
         while waiting and not self._unknown:
             before = len(self._placed)
             refused: list[Entry] = []
+            may_come_up = False
             for entry in waiting:
                 there = len(self._placed)
                 complete = self._try(entry)
                 if len(self._placed) > there:
-                    self._overtaken |= again and any(map(self._may_come_up, refused))
+                    self._overtaken |= may_come_up
                     refused = self._refused_still(refused) if again and self._at_once else refused
                 if not complete:
                     refused.append(entry)
+                    may_come_up |= again and self._may_come_up(entry)
                 if self._unknown:
                     break
             waiting = refused

@@ -56,30 +56,30 @@ def play_all(
     first: Play | None = None
     worst: Play | None = None
     waiting: deque[tuple[int, ...]] = deque([()])
-    ways = 0
-    any_order = False
-    while waiting and ways < most and not (while_complete and worst is not None and not worst.complete):
+    ways = plays = 0
+    any_order, both_ends = False, True
+    while waiting and plays < most and not (while_complete and worst is not None and not worst.complete):
         path = waiting.popleft()
         played = Player(view, entries, kinds, known, alike, path).run()
-        ways += 1
+        ways, plays = ways + 1, plays + 1
         first = first or played
         if worst is None or len(played.placed) < len(worst.placed):
             worst = played
         if played.independent:
             return Plays(first, played, ways, True)
-        if played.overtaken and (played.complete or not while_complete):
+        if played.overtaken and both_ends and (played.complete or not while_complete):
             at_once = Player(view, entries, kinds, known, alike, path, at_once=True).run()
-            if at_once.unknown or _order(at_once, kinds) != _order(played, kinds):
-                any_order = True
-                if not at_once.unknown:
-                    ways += 1
-                    worst = at_once if len(at_once.placed) < len(worst.placed) else worst
+            plays += 1
+            both_ends = not at_once.unknown
+            if both_ends and _order(at_once, kinds) != _order(played, kinds):
+                ways, any_order = ways + 1, True
+                worst = at_once if len(at_once.placed) < len(worst.placed) else worst
         for turn in range(len(path), len(played.choices)):
             start = (*path, *(0 for _ in range(turn - len(path))))
             waiting.extend((*start, other) for other in range(1, played.choices[turn]))
     assert first is not None
     assert worst is not None
-    return Plays(first, worst, ways, not waiting and not any_order, any_order)
+    return Plays(first, worst, ways, both_ends and not waiting and not any_order, any_order)
 
 
 def _order(play: Play, kinds: Kinds) -> list[int]:

@@ -155,15 +155,14 @@ def _unplayed(plays: Plays) -> tuple[str, ...]:
     """That luck may have it otherwise than was played."""
     if plays.all_ways:
         return ()
-    return (f"{CHANCE}: {plays.ways} ways through that were played, not all",)
+    return (f"{CHANCE}; ways through that were played: {plays.ways}, not all",)
 
 
 def _unplayed_in_doubt(hopeful: Hopes) -> tuple[str, ...]:
     """The same of the plays where nodes take pods of which that isn't known."""
     if hopeful.ways is None:
         return ()
-    played = f"once pods of which it isn't known have a node, {hopeful.ways} ways through that were played, not all"
-    return (f"{CHANCE}: {played}",)
+    return (f"{CHANCE}; ways through that were played once pods of which it isn't known have a node: {hopeful.ways}, not all",)
 
 
 def _on_new_nodes(new: NewNodes, pods: Sequence[Pod], kinds: Kinds) -> dict[int, tuple[OnNewNode, ...]]:
