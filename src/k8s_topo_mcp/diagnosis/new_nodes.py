@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..objects import Node, ResourceSlice
+from ..objects import Node
 from ..objects.node import HOSTNAME
 from ..scaleup.likeness import CONDITION_TAINTS, new_slices, shape_of
+from ..scaleup.template import moved
 from ..view import Add, ClusterView
 from .report import Change
 
@@ -27,8 +28,9 @@ def twins(view: ClusterView, node: Node, count: int) -> tuple[Add, ...] | None:
     found: list[Add] = []
     for number in range(count):
         start = TWIN if number == 0 else f"{number + 1}-{TWIN}"
-        found.append(Add(_twin(node, start)))
-        found += [Add(_twin_slice(entry, node, start)) for entry in slices]
+        twin = _twin(node, start)
+        found.append(Add(twin))
+        found += [Add(moved(entry, entry.node_selection.node_name or node.name, twin.name)) for entry in slices]
     return tuple(found)
 
 
@@ -37,16 +39,6 @@ def _twin(node: Node, start: str) -> Node:
     labels = {**node.metadata.labels, HOSTNAME: name}
     taints = tuple(taint for taint in node.taints if not taint.key.startswith(CONDITION_TAINTS))
     return replace(node, metadata=replace(node.metadata, name=name, uid="", labels=labels), unschedulable=False, taints=taints)
-
-
-def _twin_slice(entry: ResourceSlice, node: Node, start: str) -> ResourceSlice:
-    name = f"{start}{node.name}"
-    return replace(
-        entry,
-        metadata=replace(entry.metadata, name=f"{start}{entry.name}", uid=""),
-        pool=f"{start}{entry.pool}",
-        node_selection=replace(entry.node_selection, node_name=name),
-    )
 
 
 __all__ = ["CONDITION_TAINTS", "TWIN", "adds_nodes", "new_slices", "shape_of", "twins"]
