@@ -14,9 +14,10 @@ from ..scaleup.annotated_devices import why_not_known
 from ..scaleup.left_over import LeftOver, classes_asked
 from ..scaleup.node_counts import MOST_NODES, NodeCounts, first_looks, node_counts
 from ..scaleup.node_group import NodeGroup
-from ..scaleup.simulation import GangOutcome, PodOutcome, Simulation, simulate
+from ..scaleup.simulation import GangOutcome, Simulation, simulate
 from ..scaleup.survey import KindOfPod, Surveyed, survey
 from ..scaleup.template import NodeTemplate
+from ..scaleup.verdicts import PodOutcome
 from ..scheduling.gang_scheduling import Gang, gang_of
 from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placement import Placement, place

@@ -5,17 +5,14 @@ A what-if is a view with the nodes, their devices and their daemons added, judge
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Literal
 
-from ..findings import Finding
 from ..objects import Node, Pod
 from ..scheduling.gang_scheduling import Gang
 from ..scheduling.kinds_of_pods import Kinds
-from ..scheduling.placement import Placement
 from ..view import ClusterView
-from .doubts import Doubts, Hopes, doubts_of, hopes, refused_there
+from .doubts import Hopes, doubts_of, hopes, refused_there
 from .left_over import LeftOver, classes_asked, left_over
 from .new_nodes import NewNodes, with_nodes
 from .node_counts import MOST_NODES, NodeCounts, first_looks, looks_with, node_counts
@@ -25,27 +22,9 @@ from .queue import Entry, queue_of
 from .replay import Plays, play_all, ways_for
 from .template import NodeTemplate
 from .untouched import untouched
-
-Verdict = Literal["starts now", "starts", "refused", "no room", "waits for its group", "held", "unknown"]
-"""starts now: also without the new nodes. refused: no new node takes it, even an empty one. no room: one would, but others were first.
-waits for its group: the members that fit are too few. held: it doesn't come up for scheduling at all."""
+from .verdicts import Judge, PodOutcome
 
 CHANCE = "chance decides which of several nodes the scheduler takes, or when it tries a pod again"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PodOutcome:
-    """`node`: where it starts, `on_new` if that is a new one. `on_new_nodes`: the pod on one empty node of each template. `last`: its
-    placement when it was refused last, on all nodes. `held`: what keeps it from coming up. `why` it isn't known."""
-
-    pod: Pod
-    verdict: Verdict
-    node: str = ""
-    on_new: bool = False
-    on_new_nodes: tuple[OnNewNode, ...] = ()
-    last: Placement | None = None
-    held: Finding | None = None
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,7 +113,7 @@ def simulate(view: ClusterView, pods: Sequence[Pod], additions: Sequence[tuple[N
         after = play_all(new.view, entries, kinds, known, new.origins, ways)
     hopeful = hopes(new, entries, kinds, known, doubts, max(1, ways // 4))
     same = frozenset[int]() if hopeful.all_played else untouched(new.view, entries, kinds, known, doubts, asking)
-    judge = _Judge(entries, new, before.worst, after.worst, hopeful, doubts, on_new, asking, same)
+    judge = Judge(entries, new, before.worst, after.worst, hopeful, doubts, on_new, asking, same)
     outcomes = tuple(outcome for entry in entries for outcome in judge.entry(entry))
     gangs = tuple(
         _gang(entry, entry.gang, before.worst, after.worst, hopeful, same, outcomes) for entry in entries if entry.gang is not None
@@ -193,118 +172,6 @@ def _gang(
     all_played = hopeful.all_played or all(id(pod) in same for pod in entry.pods)
     found = {fit(play) for play in (after, *hopeful.plays)}
     return GangOutcome(gang, entry.pods, now, then, found.pop() if all_played and len(found) == 1 else None)
-
-
-class _Judge:
-    """What became of each pod: `before` and `after` are the queue without and with the new nodes, where what isn't known is refused, and
-    `hopeful` with them where it isn't. `asking`: ids of pods to which devices are to be given; `same`: where not all was played those of
-    pods of which it makes no difference."""
-
-    def __init__(
-        self,
-        entries: Sequence[Entry],
-        new: NewNodes,
-        before: Play,
-        after: Play,
-        hopeful: Hopes,
-        doubts: Doubts,
-        on_new: Mapping[int, tuple[OnNewNode, ...]],
-        asking: Set[int],
-        same: Set[int],
-    ) -> None:
-        self._entries = entries
-        self._new = new
-        self._doubts = doubts
-        self._on_new = on_new
-        self._asking = asking
-        self._hopeful = hopeful
-        self._same = same
-        self._earlier = {pod.key for pod, _ in before.placed}
-        self._nodes = {pod.key: node for pod, node in after.placed}
-        placed = [{pod.key for pod, _ in play.placed} for play in (after, *hopeful.plays)]
-        self._ever, self._always = placed[0].union(*placed), placed[0].intersection(*placed)
-        self._last = {pod.key: placement for play in (before, after) for pod, placement in play.left if placement is not None}
-        self._ended = next((play.unknown for play in (after, *hopeful.plays) if play.unknown), "")
-
-    def entry(self, entry: Entry) -> Iterator[PodOutcome]:
-        """The outcomes of its pods."""
-        waits = entry.gang is not None and not any(pod.key in self._nodes for pod in entry.pods)
-        for pod in entry.pods:
-            on, last = self._on_new[id(pod)], self._last.get(pod.key)
-            node = self._nodes.get(pod.key, "")
-            why = self._why(pod, entry, last)
-            if node and not why:
-                now = pod.key in self._earlier
-                yield PodOutcome(pod, "starts now" if now else "starts", node, node in self._new.origins, on)
-            elif why:
-                yield PodOutcome(pod, "unknown", on_new_nodes=on, last=last, why=why)
-            elif entry.held is not None:
-                yield PodOutcome(pod, "held", on_new_nodes=on, held=entry.held)
-            else:
-                takes = any(own.verdict != "refused" for own in on)
-                fits = takes or (last is not None and bool(last.fitting))
-                refused: Verdict = "waits for its group" if waits and fits else "no room" if takes else "refused"
-                yield PodOutcome(pod, refused, on_new_nodes=on, last=last)
-
-    def _why(self, pod: Pod, entry: Entry, last: Placement | None) -> str:
-        """Why it isn't known whether the pod starts, "" where it is."""
-        if not self._hopeful.all_played and id(pod) not in self._same:
-            return self._unplayed(pod, entry)
-        if pod.key in self._always:
-            return self._doubts.before(pod, self._nodes[pod.key], self._entries) if id(pod) in self._asking else ""
-        if pod.key in self._ever:
-            return self._own(pod) or self._by_others(pod, entry)
-        if entry.held is not None:
-            return self._own(pod)
-        if self._ended:
-            return self._own(pod) or self._ended
-        if id(pod) in self._doubts.undecided:
-            return "" if self._never(entry) else self._own(pod)
-        if last is not None and not last.fitting and last.unknown:
-            return last.unknown
-        doubtful = any(id(mate) in self._doubts.undecided for mate in entry.pods)
-        if doubtful and self._takes(pod) and not self._never(entry):
-            return self._by_others(pod, entry)
-        return ""
-
-    def _unplayed(self, pod: Pod, entry: Entry) -> str:
-        """Why it isn't known of a pod of which others may decide, where not all that may come was played."""
-        if entry.held is not None:
-            return self._own(pod)
-        placed = pod.key in self._ever
-        return self._own(pod) or self._by_others(pod, entry) if placed or (self._takes(pod) and not self._never(entry)) else ""
-
-    def _own(self, pod: Pod) -> str:
-        return self._doubts.whys.get(id(pod), "") if id(pod) in self._doubts.undecided else ""
-
-    def _by_others(self, pod: Pod, entry: Entry) -> str:
-        """Of which pod it isn't known, where that decides over this one: of itself, of its group, else in the queue."""
-        whys = self._doubts.whys
-        if id(pod) in whys:
-            return whys[id(pod)]
-        mate = next((own for own in entry.pods if id(own) in whys), None)
-        other = mate if mate is not None else self._doubts.elsewhere(entry, self._entries)
-        return f"depends on where {other.full_name} goes: {whys[id(other)]}" if other is not None else ""
-
-    def _takes(self, pod: Pod) -> bool:
-        """Whether some node takes the pod, or may."""
-        last = self._last.get(pod.key)
-        return any(own.verdict != "refused" for own in self._on_new[id(pod)]) or (last is not None and bool(last.fitting))
-
-    def _never(self, entry: Entry) -> bool:
-        """Of an entry of which no pod gets a node in any play: whether that is so whatever comes of those of its pods of which it isn't
-        known. All that may come was played; or its group's others are too few; or also all together don't fit, and nobody else decides over
-        their room."""
-        if any(pod.key in self._ever for pod in entry.pods):
-            return False
-        if self._hopeful.all_played:
-            return True
-        if entry.gang is None:
-            return False
-        perhaps = sum(self._takes(pod) for pod in entry.pods)
-        if len(entry.gang.bound) + perhaps < entry.gang.min_count:
-            return True
-        return self._hopeful.bound and self._doubts.elsewhere(entry, self._entries) is None
 
 
 MANY_NODES = 100
