@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -55,8 +56,8 @@ class Arm(Part):
 
     def missing(self) -> str | None:
         """Why the arm can't be run here; None if it can."""
-        programs = [*self.needs, *(("kubectl", "jq") if self.shell else ())]
-        lacking = [program for program in programs if shutil.which(program) is None]
+        programs = [*self.needs, *(("bash", "kubectl", "jq", "python3") if self.shell else ())]
+        lacking = [program for program in programs if shutil.which(program, path=foreign_path()) is None]
         if lacking:
             return f"not on PATH: {', '.join(lacking)}"
         papers = [path for path in self.documents if not (ROOT / path).is_file()]
@@ -113,3 +114,10 @@ def arm(name: str) -> Arm:
 def known() -> list[str]:
     """The arms of the shelf."""
     return sorted(path.stem for path in SHELF.glob("*.yaml"))
+
+
+def foreign_path() -> str:
+    """PATH without the folders of this interpreter's environment and of our own command, which only an arm's servers bring."""
+    ours = {Path(sys.prefix) / "bin", Path(sys.executable).parent}
+    found = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
+    return os.pathsep.join(folder for folder in found if Path(folder) not in ours and not (Path(folder) / "k8s-topo-mcp").exists())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import threading
 import time  # noqa: TID251 - attempts are timed
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .answers import MOST_TEXT, Answer, form, placed
-from .arms import Arm, Server
+from .arms import Arm, Server, foreign_path
 from .cases import Asked
 from .isolation import Box
 from .records import Outcome, Timed
@@ -84,13 +83,6 @@ class Task:
         # Packages that npx brings are the same for every attempt; to fetch them anew would be timed as the server's.
         kept["npm_config_cache"] = str(Path(tempfile.gettempdir()) / "k8s-topo-mcp-eval-npm")
         return {**kept, "PATH": foreign_path(), "HOME": str(self.home), "KUBECONFIG": str(self.kubeconfig), "NO_COLOR": "1"}
-
-
-def foreign_path() -> str:
-    """PATH without the folders of this interpreter's environment and of our own command, which only an arm's servers bring."""
-    ours = {Path(sys.prefix) / "bin", Path(sys.executable).parent}
-    found = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
-    return os.pathsep.join(folder for folder in found if Path(folder) not in ours and not (Path(folder) / "k8s-topo-mcp").exists())
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ class _Conversation:
         own = os.environ.get("OPENAI_API_KEY")
         self.headers = {"authorization": f"Bearer {own}"} if own else {}
         self.model = model
+        self.trouble = ""
         self.messages: list[dict[str, Any]] = []
         self.tools: list[dict[str, Any]] = []
 
@@ -37,7 +38,7 @@ class _Conversation:
         body: dict[str, Any] = {"model": self.model, "messages": self.messages}
         if self.tools:
             body["tools"] = self.tools
-        content = await post(client, self.url, self.headers, body)
+        content = await post(self, client, body)
         choices = content.get("choices")
         message = choices[0].get("message") if isinstance(choices, list) and choices and isinstance(choices[0], dict) else None
         if not isinstance(message, dict):

@@ -13,11 +13,22 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from evals.tasks import Task, Told
+from evals.tasks import NotReached, Task, Told
 
 from .external import servers_file
 from .lines import run
 
+SETTINGS = {
+    # It waits for the arm's servers (it asked the model without their tools), and tells the model of all their tools at once.
+    "MCP_CONNECTION_NONBLOCKING": "0",
+    "MCP_CONNECT_TIMEOUT_MS": "120000",
+    "MCP_TIMEOUT": "120000",
+    "ENABLE_TOOL_SEARCH": "false",
+    # Nothing but the question goes to the model and is paid for: no title of the session, no update.
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+}
+"""Its environment beside the attempt's."""
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 
 
@@ -57,8 +68,9 @@ class ClaudeCode:
 
     def run(self, task: Task, told: Told) -> None:
         told.tool_calls, told.characters = 0, 0
-        environment = {**task.environment(), **{key: os.environ[key] for key in KEYS if key in os.environ}}
+        environment = {**task.environment(), **SETTINGS, **{key: os.environ[key] for key in KEYS if key in os.environ}}
         failure: list[str] = []
+        trouble: list[str] = []
 
         def heard(line: str) -> None:
             at = task.clock()
@@ -67,15 +79,42 @@ class ClaudeCode:
             except json.JSONDecodeError:
                 told.say("line", at, text=line.rstrip("\n"))
                 return
-            if isinstance(event, dict):
-                told.say("event", at, event=event)
-                _hear(event, told, at, failure)
+            if not isinstance(event, dict):
+                return
+            if event.get("type") == "system" and event.get("subtype") == "init":
+                _ready(event, task)
+                at = task.clock()
+            told.say("event", at, event=event)
+            _hear(event, told, at, failure)
+            _troubles(event, trouble)
 
-        status, errors, told.ended = run(task.around(self.command(task)), task.prompt, task.home, environment, task.seconds, heard)
+        status, errors, told.ended = run(
+            task.around(self.command(task)), task.prompt, task.home, environment, task.seconds, task.clock, heard
+        )
+        if trouble and not told.answers:
+            raise NotReached(f"the model's API: {trouble[-1]}")
         if status is None:
             told.outcome = "out of time"
         elif (status != 0 or failure) and not told.answers:
             told.outcome, told.why = "failed", failure[0] if failure else f"exit status {status}: {errors[-500:]}"
+
+
+def _ready(event: dict[str, Any], task: Task) -> None:
+    """The arm's servers have started, and the model is asked now. Raises NotReached for one that it would be asked without."""
+    for server in event.get("mcp_servers") or ():
+        if isinstance(server, dict) and server.get("name") in task.arm.servers and server.get("status") != "connected":
+            raise NotReached(f"MCP server {server['name']} doesn't start: {server.get('status')}")
+    task.begin()
+
+
+def _troubles(event: dict[str, Any], trouble: list[str]) -> None:
+    """What the API says instead of answering, while it does."""
+    if event.get("type") == "system" and event.get("subtype") == "api_retry":
+        trouble.append(f"{event.get('error')} ({event.get('error_status')}), tried {event.get('attempt')} times")
+    elif event.get("type") == "result" and event.get("api_error_status"):
+        trouble.append(f"{str(event.get('result'))[:300]} ({event['api_error_status']})")
+    elif event.get("type") == "user" or (event.get("type") == "result" and not event.get("is_error")):
+        trouble.clear()
 
 
 def _hear(event: dict[str, Any], told: Told, at: float, failure: list[str]) -> None:

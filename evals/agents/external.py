@@ -54,7 +54,7 @@ class Command:
             told.hear_more(line, task.clock())
 
         environment = {**task.environment(), "EVAL_MCP_CONFIG": str(servers_file(task))}
-        status, errors, told.ended = run(task.around(self.command), task.prompt, task.home, environment, task.seconds, heard)
+        status, errors, told.ended = run(task.around(self.command), task.prompt, task.home, environment, task.seconds, task.clock, heard)
         if status is None:
             told.outcome = "out of time"
         elif status != 0 and not told.answers:

@@ -27,14 +27,19 @@ class TooMuch(Exception):
 
 
 def run(
-    command: Sequence[str], given: str, home: Path, environment: Mapping[str, str], seconds: float, heard: Callable[[str], None]
+    command: Sequence[str],
+    given: str,
+    home: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    clock: Callable[[], float],
+    heard: Callable[[str], None],
 ) -> tuple[int | None, str, float]:
-    """Give it `given` on stdin and hear its lines of stdout. Gives the exit status (None: the time was over), the end of stderr, and how
-    many seconds it ran. The program is a group of its own, so that nothing of the group outlives it. Raises OSError if it can't be started,
-    TooMuch.
+    """Give it `given` on stdin and hear its lines of stdout. Gives the exit status (None: the time was over), the end of stderr, and when
+    it ended by `clock`: the attempt's, which may be set back to its start once the question is asked. The program is a group of its own,
+    so that nothing of the group outlives it. Raises OSError if it can't be started, TooMuch.
     """
     errors = home / "stderr.log"
-    began = time.monotonic()
     with errors.open("wb") as aside:
         child = subprocess.Popen(
             command,
@@ -50,16 +55,16 @@ def run(
     lines: queue.Queue[str | None] = queue.Queue()
     for work in (_give, _take):
         threading.Thread(target=work, args=(child, given, lines), daemon=True).start()
-    ended: float | None = None
+    ended: tuple[float, float] | None = None  # by the monotonic clock, and by the attempt's
     over = False
     written = 0
     try:
         while True:
             now = time.monotonic()
             if ended is None and child.poll() is not None:
-                ended = now
-            over = ended is None and (now - began >= seconds or STOPPING.is_set())
-            if over or (ended is not None and now - ended >= LAST):
+                ended = now, clock()
+            over = ended is None and (clock() >= seconds or STOPPING.is_set())
+            if over or (ended is not None and now - ended[0] >= LAST):
                 break
             try:
                 line = lines.get(timeout=0.05)
@@ -68,8 +73,8 @@ def run(
             if line is None:  # the pipe is closed
                 if ended is None:
                     with contextlib.suppress(subprocess.TimeoutExpired):
-                        child.wait(max(0.0, seconds - (time.monotonic() - began)))
-                    ended = time.monotonic() if child.poll() is not None else None
+                        child.wait(max(0.0, seconds - clock()))
+                    ended = (time.monotonic(), clock()) if child.poll() is not None else None
                     over = ended is None
                 break
             written += len(line)
@@ -79,7 +84,7 @@ def run(
     finally:
         _end(child)
     told = errors.read_bytes()[-2000:].decode("utf-8", "replace").strip()
-    return (None if over else child.returncode), told, (ended or time.monotonic()) - began
+    return (None if over else child.returncode), told, ended[1] if ended is not None else clock()
 
 
 def _give(child: subprocess.Popen[str], given: str, lines: queue.Queue[str | None]) -> None:

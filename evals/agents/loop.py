@@ -39,7 +39,11 @@ class Reply:
 
 
 class Dialect(Protocol):
-    """One API's form of a conversation."""
+    """One API's form of a conversation. `trouble`: what the API said last instead of answering; empty once it has answered."""
+
+    url: str
+    headers: dict[str, str]
+    trouble: str
 
     def begin(self, prompt: str, tools: Sequence[dict[str, Any]]) -> None: ...
 
@@ -115,24 +119,29 @@ async def converse(task: Task, told: Told, dialect: Dialect, client: httpx.Async
                 dialect.answered(results)
             told.why = f"no end after {TURNS} replies"
     if scope.cancelled_caught:
+        if dialect.trouble and not told.answers:
+            raise ApiFailure(dialect.trouble)
         told.outcome = "out of time"
 
 
-async def post(client: httpx.AsyncClient, url: str, headers: dict[str, str], body: dict[str, Any]) -> dict[str, Any]:
+async def post(dialect: Dialect, client: httpx.AsyncClient, body: dict[str, Any]) -> dict[str, Any]:
     """A JSON answer to a JSON question; a busy API is asked again after the time that it names. Raises ApiFailure."""
+    url = dialect.url
     for attempt in range(RETRIES + 1):
         try:
-            response = await client.post(url, headers=headers, json=body)
+            response = await client.post(url, headers=dialect.headers, json=body)
         except httpx.HTTPError as error:
+            dialect.trouble = f"{url}: {type(error).__name__}: {error}"
             if attempt == RETRIES:
-                raise ApiFailure(f"{url}: {type(error).__name__}: {error}") from None
+                raise ApiFailure(dialect.trouble) from None
             await anyio.sleep(min(8.0, 0.5 * 2**attempt))
             continue
+        dialect.trouble = "" if response.status_code == 200 else f"{url}: {response.status_code} {response.text[:300]}"
         if (response.status_code == 429 or response.status_code >= 500) and attempt < RETRIES:
             await anyio.sleep(_wait(response, attempt))
             continue
         if response.status_code != 200:
-            raise ApiFailure(f"{url}: {response.status_code} {response.text[:300]}")
+            raise ApiFailure(dialect.trouble)
         try:
             content = response.json()
         except ValueError:

@@ -25,6 +25,7 @@ class _Conversation:
         self.url = f"{base}/v1/messages"
         self.headers = {"x-api-key": os.environ.get("ANTHROPIC_API_KEY", ""), "anthropic-version": VERSION}
         self.model = model
+        self.trouble = ""
         self.messages: list[dict[str, Any]] = []
         self.tools: list[dict[str, Any]] = []
 
@@ -36,7 +37,7 @@ class _Conversation:
         body: dict[str, Any] = {"model": self.model, "max_tokens": MOST_TOKENS, "messages": self.messages}
         if self.tools:
             body["tools"] = self.tools
-        content = await post(client, self.url, self.headers, body)
+        content = await post(self, client, body)
         blocks = content.get("content")
         if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
             raise ApiFailure(f"{self.url}: a message without content blocks")

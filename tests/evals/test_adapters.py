@@ -151,6 +151,17 @@ def test_a_model_that_never_answers_runs_out_of_time_and_keeps_what_it_said(
 
 
 @pytest.mark.parametrize("kind", MAKERS)
+def test_an_api_that_is_busy_until_the_time_is_over_is_no_wrong_answer(
+    kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving([(529, {"retry-after": "30"}, "busy")]) as api:
+        point_at(monkeypatch, kind, api)
+        record, _ = attempt(f"{kind}:m", case, Arm(name="bare", title="nothing"), tmp_path, seconds=3)
+    assert record.outcome == "not run"
+    assert "529 busy" in record.why
+
+
+@pytest.mark.parametrize("kind", MAKERS)
 def test_text_without_an_answer_is_no_answer(kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving([MAKERS[kind]("I don't know.")]) as api:
         point_at(monkeypatch, kind, api)
@@ -236,13 +247,13 @@ def test_claude_code_is_limited_to_the_arm(case: Case, tmp_path: Path, monkeypat
     ("body", "outcome", "words"),
     [
         ("print('no json')\nsys.exit(3)", "failed", "exit status 3"),
-        ('say({"type": "result", "is_error": True, "result": "credit balance is too low"})', "failed", "credit balance"),
+        ('say({"type": "result", "is_error": True, "subtype": "error_max_turns"})', "failed", "error_max_turns"),
         ('say({"type": "result", "is_error": False, "result": "I do not know"})', "no answer", ""),
         ("print('[1]'); print('null'); say({'type': 'assistant'})", "no answer", ""),
         (TALK + "os.kill(os.getpid(), 9)", "answered", ""),
         ("os.kill(os.getpid(), 9)", "failed", "exit status -9"),
     ],
-    ids=["garbage", "error", "no answer", "odd events", "killed after its answer", "killed half-way"],
+    ids=["garbage", "an error", "no answer", "odd events", "killed after its answer", "killed half-way"],
 )
 def test_claude_code_that_goes_wrong(
     body: str, outcome: str, words: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -250,6 +261,52 @@ def test_claude_code_that_goes_wrong(
     claude(tmp_path, monkeypatch, body)
     record, _ = attempt("claude-code", case, arm("ours"), tmp_path / "run")
     assert (record.outcome, words in record.why) == (outcome, True)
+
+
+REFUSED = 'say({"type": "result", "subtype": "success", "is_error": True, "api_error_status": 400, "result": "Credit balance is too low"})'
+RETRY = 'say({"type": "system", "subtype": "api_retry", "attempt": 8, "max_retries": 10, "error": "overloaded", "error_status": 529})'
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "words"),
+    [
+        (REFUSED, "not run", "Credit balance is too low (400)"),
+        (f"{RETRY}\ntime.sleep(600)", "not run", "overloaded (529), tried 8 times"),
+        (f"{RETRY}\n{TALK}", "answered", ""),
+        (f"{TALK}\n{RETRY}\ntime.sleep(600)", "out of time", ""),
+    ],
+    ids=["refused", "busy to the end", "busy for a while", "busy after an answer"],
+)
+def test_claude_code_whose_api_does_not_answer_is_no_wrong_answer(
+    body: str, outcome: str, words: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The events are those of Claude Code 2.1.197 before an API that answered 400 and 529."""
+    claude(tmp_path, monkeypatch, body)
+    record, _ = attempt("claude-code", case, arm("ours"), tmp_path / "run", seconds=4)
+    assert (record.outcome, words in record.why) == (outcome, True), record.why
+
+
+@pytest.mark.parametrize("status", ["pending", "failed"])
+def test_claude_code_without_the_arms_server_is_not_asked(status: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on without a server that is late: an arm without its tools is another arm."""
+    begin = f'say({{"type": "system", "subtype": "init", "mcp_servers": [{{"name": "k8s-topo", "status": "{status}"}}]}})\n'
+    asked = claude(tmp_path, monkeypatch, begin + TALK.replace('say({"type": "system", "subtype": "init", "tools": []})', ""))
+    record, _ = attempt("claude-code", case, arm("ours"), tmp_path / "run")
+    assert (record.outcome, record.why) == ("not run", f"NotReached: MCP server k8s-topo doesn't start: {status}")
+    assert {"MCP_CONNECTION_NONBLOCKING", "MCP_CONNECT_TIMEOUT_MS", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"} <= set(
+        json.loads(asked.read_text())["env"]
+    )
+
+
+def test_claude_codes_clock_runs_from_when_the_arms_servers_are_ready(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claude(tmp_path, monkeypatch, f"time.sleep(3)\n{TALK}time.sleep(0.5)\n{RESULT}")
+    record, _ = attempt("claude-code", case, arm("ours"), tmp_path / "run", seconds=60)
+    began, *_ = json.loads((tmp_path / "run" / (record.transcript or "")).read_text())["events"]
+    assert began["event"]["subtype"] == "init"
+    # Three seconds went by before: by whatever clock, they are in neither time.
+    assert began["at"] < 3
+    assert record.answers[0].at <= record.seconds
+    assert record.outcome == "answered"
 
 
 def test_a_program_that_does_not_end_is_ended_with_what_it_started(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,6 +130,8 @@ def test_where_it_does_not_work_it_is_recorded_or_not_run(name: str, case: Case,
 
 
 def test_namespaces_that_are_refused_are_told_with_the_reason(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if isolation.lacking():
+        pytest.skip(f"no util-linux here: {isolation.lacking()}")
     program(tmp_path / "no", "unshare", "import sys\nsys.exit('unshare: unshare failed: Operation not permitted')\n")
     monkeypatch.setenv("PATH", f"{tmp_path / 'no'}{os.pathsep}{os.environ['PATH']}")
     record = attempt(case, f"command:{program(tmp_path / 'bin', 'mine', f'print({DONE!r})')}", BARE, tmp_path / "run", "if-there")

@@ -14,7 +14,7 @@ import pytest
 
 from evals.agents import agent
 from evals.answers import Answer
-from evals.arms import Arm, BadArm, arm, known
+from evals.arms import Arm, BadArm, arm, foreign_path, known
 from evals.cases import NoSuchCase, cases, fingerprint
 from evals.command import main
 from evals.fixes import hash_of
@@ -22,7 +22,7 @@ from evals.predictions import everything
 from evals.records import Folder, Record, Tried, add_fix, read
 from evals.running import Attempt, attempts, run, share
 from evals.scoring import Fix
-from evals.tasks import Task, foreign_path
+from evals.tasks import Task
 
 from .fakes import program
 
@@ -329,6 +329,17 @@ def test_the_path_of_an_attempt_has_nothing_of_ours(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("SOME_API_KEY", "sk-canary-value")
     task = Task(case, Arm(name="bare", title="x"), tmp_path / "kubeconfig", tmp_path, 60)
     assert "canary" not in json.dumps(task.environment())
+
+
+def test_a_shell_has_the_programs_that_its_description_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the PATH that an attempt gets: a python3 that is only in our own environment is none."""
+    for name in ("bash", "kubectl", "jq"):
+        program(tmp_path / "there", name, "")
+    program(tmp_path / "ours", "python3", "")
+    program(tmp_path / "ours", "k8s-topo-mcp", "")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'there'}{os.pathsep}{tmp_path / 'ours'}")
+    assert Arm(name="x", title="x", shell=True).missing() == "not on PATH: python3"
+    assert Arm(name="x", title="x", needs=("kubectl",)).missing() is None
 
 
 def test_what_an_agent_says_of_our_keys_is_left_out_of_its_transcript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
