@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from k8s_topo_mcp.dra.pools import Pool
 
@@ -42,22 +43,28 @@ def pool_facts(pool: Pool) -> Facts:
 
 def device_facts(spot: Spot, state: State, pool: Pool) -> Facts:
     """A device as a vertex, as far as its spot, its state and its pool say it."""
-    facts = _look_facts(spot, state, pool)
+    return {**_plain_facts(spot, state), "pool": pool_path(pool)}
+
+
+@lru_cache(maxsize=1024)
+def _plain_facts(spot: Spot, state: State) -> Facts:
+    """The same in every pool, which has its place in it."""
+    facts = _look_facts(spot, state, "")
     if spot.memory is not None:
         facts["memory"] = spot.memory
     return facts
 
 
-def _look_facts(spot: Spot, state: State, pool: Pool) -> Facts:
+def _look_facts(spot: Spot, state: State, pool: str) -> Facts:
     kind = spot.kind
     return {
-        "type": "device", "label": kind.label, "role": kind.role, "state": state, "driver": kind.driver, "pool": pool_path(pool),
+        "type": "device", "label": kind.label, "role": kind.role, "state": state, "driver": kind.driver, "pool": pool,
     }  # fmt: skip
 
 
 def all_device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
     """A device as a vertex; `nearness` of the nearest NICs, where it has any."""
-    facts = _look_facts(device.spot, device.state, device.pool)
+    facts = _look_facts(device.spot, device.state, pool_path(device.pool))
     if device.taints:
         facts["taints"] = [str(taint) for taint in device.taints]
     if device.parts:
@@ -94,10 +101,9 @@ def add_claim(portion: Portion, holder: Holder, own: bool) -> str:
         return claim
     (portion.own if own else portion.shared)[claim] = _CLAIMS[holder.alive]
     if holder.pods:
-        paths = [pod_path(pod) for pod in holder.pods]
-        (portion.out if own else portion.shared_out)[claim] = dict.fromkeys(paths, _RESERVED)
-        for path, pod in zip(paths, holder.pods, strict=True):
-            portion.shared[path] = pod_facts(pod)
+        pods = {pod_path(pod): pod_facts(pod) for pod in holder.pods}
+        (portion.out if own else portion.shared_out)[claim] = dict.fromkeys(pods, _RESERVED)
+        portion.shared.update(pods)
     return claim
 
 
