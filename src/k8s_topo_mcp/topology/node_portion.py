@@ -6,7 +6,7 @@ where there are tens of thousands of devices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from k8s_topo_mcp.dra.pools import Pool
@@ -77,9 +77,8 @@ def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held"
     _add_above(portion, path, node)
     nics = {id(entry.device): entry for entry in beside(node.devices)} if frame.nics else {}
     columns = node.columns
-    pools = dict.fromkeys(columns.pools)
-    names = _add_pools(portion, path, columns, pools)
-    if columns.plain and not nics and not any([pool.driver in GROUPED for pool in pools]):  # noqa: C419 a list is faster
+    names = _add_pools(portion, path, columns)
+    if columns.plain and not nics and not any(pool.driver in GROUPED for pool in dict.fromkeys(columns.pools)):
         _add_plain(portion, names, node)
     else:
         _add_devices(portion, names, node.devices, nics)
@@ -104,24 +103,33 @@ def _add_above(portion: Portion, path: str, node: NodeHardware) -> None:
         portion.shared_out[group.path] = {path: _placed(group.by)}
 
 
-def _add_pools(portion: Portion, path: str, devices: Columns, pools: Iterable[Pool]) -> list[str]:
+def _add_pools(portion: Portion, path: str, devices: Columns) -> list[str]:
     """The pools of a node as vertices; the names of its devices."""
-    for pool in pools:
-        published = pool_path(pool)
-        if published not in portion.shared:
-            portion.shared[published] = pool_facts(pool)
-            portion.edge(path, published, _PUBLISHES)
-    prefixes = {pool: f"device/{pool.driver}/{pool.name}/" for pool in pools}
-    return [prefixes[pool] + piece.name for piece, pool in zip(devices.pieces, devices.pools, strict=True)]
+    names: list[str] = []
+    pool, prefix = None, ""
+    for piece, own in zip(devices.pieces, devices.pools, strict=True):
+        if own is not pool:
+            pool = own
+            prefix = f"device/{pool.driver}/{pool.name}/"
+            published = pool_path(pool)
+            if published not in portion.shared:
+                portion.shared[published] = pool_facts(pool)
+                portion.edge(path, published, _PUBLISHES)
+        names.append(prefix + piece.name)
+    return names
 
 
 def _add_plain(portion: Portion, names: Sequence[str], node: NodeHardware) -> None:
     """Devices of which the columns say all, as vertices: those that look alike and are of one pool share their facts."""
     devices = node.columns
     looks = node.frame.looks(devices.states)
-    seen = list(zip(looks.of, devices.pools, strict=True))
-    facts = {(look, pool): device_facts(*looks.different[look], pool) for look, pool in dict.fromkeys(seen)}
-    portion.own.update(zip(names, [facts[one] for one in seen], strict=True))
+    facts: dict[tuple[int, Pool], Facts] = {}
+    for name, look, pool in zip(names, looks.of, devices.pools, strict=True):
+        found = facts.get((look, pool))
+        if found is None:
+            spot, state = looks.different[look]
+            found = facts[look, pool] = device_facts(spot, state, pool)
+        portion.own[name] = found
 
 
 def _add_devices(portion: Portion, names: Sequence[str], devices: Sequence[PlacedDevice], nics: Mapping[int, Beside]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 from k8s_topo_mcp.dra.pools import Pool
 
@@ -43,28 +42,22 @@ def pool_facts(pool: Pool) -> Facts:
 
 def device_facts(spot: Spot, state: State, pool: Pool) -> Facts:
     """A device as a vertex, as far as its spot, its state and its pool say it."""
-    return {**_plain_facts(spot, state), "pool": pool_path(pool)}
-
-
-@lru_cache(maxsize=1024)
-def _plain_facts(spot: Spot, state: State) -> Facts:
-    """The same in every pool, which has its place in it."""
-    facts = _look_facts(spot, state, "")
+    facts = _look_facts(spot, state, pool)
     if spot.memory is not None:
         facts["memory"] = spot.memory
     return facts
 
 
-def _look_facts(spot: Spot, state: State, pool: str) -> Facts:
+def _look_facts(spot: Spot, state: State, pool: Pool) -> Facts:
     kind = spot.kind
     return {
-        "type": "device", "label": kind.label, "role": kind.role, "state": state, "driver": kind.driver, "pool": pool,
+        "type": "device", "label": kind.label, "role": kind.role, "state": state, "driver": kind.driver, "pool": pool_path(pool),
     }  # fmt: skip
 
 
 def all_device_facts(device: PlacedDevice, nearness: str = "") -> Facts:
     """A device as a vertex; `nearness` of the nearest NICs, where it has any."""
-    facts = _look_facts(device.spot, device.state, pool_path(device.pool))
+    facts = _look_facts(device.spot, device.state, device.pool)
     if device.taints:
         facts["taints"] = [str(taint) for taint in device.taints]
     if device.parts:
