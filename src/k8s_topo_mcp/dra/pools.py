@@ -122,7 +122,7 @@ def gather_pools(inventory: Inventory, node: TargetNode, minor: int, features: f
     if not inventory.shared and not (everywhere and inventory.named_counters):
         own = inventory.by_node.get(node.name, ())
         if _simple(own):
-            built = [_build((entry.driver, entry.pool), [entry], inventory, minor, features, ordered) for entry in own]
+            built = [_whole(entry) or _build((entry.driver, entry.pool), [entry], inventory, minor, features, ordered) for entry in own]
             simple = [pool for pool in built if pool is not None]
             return tuple(sorted(simple, key=_order)) if ordered and len(simple) > 1 else tuple(simple)
     hides_counters = minor >= 36 or (minor == 35 and variant is not None and variant.name != "stable")
@@ -167,6 +167,14 @@ def _simple(own: tuple[ResourceSlice, ...]) -> bool:
         if any([device.consumes_counters or device.binding_conditions for device in entry.devices]):  # noqa: C419 a list is faster
             return False
     return True
+
+
+def _whole(entry: ResourceSlice) -> Pool | None:
+    """The pool of a `_simple` slice that is all of it and has nothing wrong; None where the general rules have to say."""
+    devices = entry.devices
+    if entry.slice_count != 1 or len({device.name for device in devices}) < len(devices):
+        return None
+    return Pool(entry.driver, entry.pool, entry.generation, "usable", "", (entry,), seen=1, announced=1)
 
 
 def counters_everywhere(minor: int, variant: Variant | None) -> bool:

@@ -30,7 +30,7 @@ from ..scaleup.group_labels import groups
 from .columns import Columns, plain_columns
 from .domains import Places, level_names, levels
 from .frames import Counts, Frame, Frames
-from .holdings import Held, Hold, Holders, held_in, others
+from .holdings import Held, Hold, Holder, Holders, held_in, others
 from .joins import kind
 from .nodes import Hardware, NodeHardware, Unbound
 from .placed import STATES, PlacedDevice, State, Tally, total
@@ -176,9 +176,9 @@ class _Survey:
             self.entries[name] = known
             return known
         pools: tuple[PoolKey, ...] = tuple(dict.fromkeys([(entry.driver, entry.pool) for entry in slices]))
-        held = {key: held_in(key, own) for key in pools if (own := self.holders.in_pool(key))}
+        holders = {key: own for key in pools if (own := self.holders.in_pool(key))}
         seen_by_it = self._pools(self.local, name) if slices else ()
-        frame, devices, spare = self._placed(seen_by_it, held, more)
+        frame, devices, spare = self._placed(seen_by_it, holders, more)
         entry = self.entries[name] = _Entry(
             node=node,
             slices=slices,
@@ -193,16 +193,17 @@ class _Survey:
         return entry
 
     def _placed(
-        self, pools: Iterable[Pool], held: Mapping[PoolKey, Held], more: Sequence[PlacedDevice]
+        self, pools: Iterable[Pool], holders: Mapping[PoolKey, Sequence[Holder]], more: Sequence[PlacedDevice]
     ) -> tuple[Frame, Columns, tuple[Hold, ...]]:
         """The devices of a node in their order, `more` among them, and the holds in its pools on devices that it doesn't have."""
-        plain = None if more else plain_columns(pools, held, self.state_rules.spots)
+        plain = None if more else plain_columns(pools, holders, self.state_rules.spots)
         if plain is not None:
-            return *self.frames.seated(*plain), _spare(held, plain[0])
+            return *self.frames.seated(*plain), ()
+        held = {key: held_in(key, own) for key, own in holders.items()}
         own: list[PlacedDevice] = []
         for pool in pools:
             own.extend(placed_devices(pool, pool.slices, held.get((pool.driver, pool.name), {}), self.state_rules))
-        return *self.frames.arranged(Columns.of((*own, *more))), _spare(held, Columns.of(own))
+        return *self.frames.arranged(Columns.of((*own, *more))), _spare(held, own)
 
     def _holds_still(self, known: _Entry, node: Node | None, slices: tuple[ResourceSlice, ...], pods: tuple[Pod, ...]) -> bool:
         """Whether all that a node was made of is the same now."""
@@ -276,11 +277,11 @@ class _Survey:
         return ()
 
 
-def _spare(held: Mapping[PoolKey, Held], devices: Columns) -> tuple[Hold, ...]:
+def _spare(held: Mapping[PoolKey, Held], devices: Iterable[PlacedDevice]) -> tuple[Hold, ...]:
     """The holds on devices that aren't among these."""
-    if not held or len({id(holds) for holds in devices.holds if holds}) == sum([len(own) for own in held.values()]):
+    if not held:
         return ()
-    there = {(part.pool.driver, part.pool.name, part.name) for device in devices.devices for part in (device, *device.parts)}
+    there = {(part.pool.driver, part.pool.name, part.name) for device in devices for part in (device, *device.parts)}
     return tuple(
         hold for key, own in held.items() for device, found in own.items() if (*key, device) not in there for hold in found
     )  # fmt: skip

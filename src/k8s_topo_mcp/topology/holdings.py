@@ -144,6 +144,20 @@ def _reserved_for(claim: ResourceClaim) -> Iterable[tuple[str, str] | None]:
     return dict.fromkeys([(space, consumer.name) if consumer.resource == "pods" else None for consumer in claim.reserved_for])
 
 
+def sole_holders(key: PoolKey, holders: Iterable[Holder]) -> dict[str, Holder] | None:
+    """Who holds each device of a pool, by the device's name; None where one has several holders, or shares."""
+    driver, pool = key
+    found: dict[str, Holder] = {}
+    for holder in holders:
+        allocation = holder.claim.allocation
+        for result in allocation.results if allocation is not None else ():
+            if result.pool == pool and result.driver == driver and not result.admin_access:
+                if result.device in found or result.share_id is not None:
+                    return None
+                found[result.device] = holder
+    return found
+
+
 def held_in(key: PoolKey, holders: Iterable[Holder]) -> Held:
     """The holds of these holders in one pool."""
     driver, pool = key

@@ -85,7 +85,7 @@ def node_portion(node: NodeHardware, shape: str, partitions: Partitions = "held"
     _add_frame(portion, frame, inner, names)
     if node.plugin:
         _add_resources(portion, path, node)
-    if any(columns.holds) or not columns.plain:
+    if any(columns.holders) or not columns.plain:
         _add_holders(portion, node, names, partitions, apart=bool(nics))
     for entry in nics.values():
         if entry.nearness in ("group", "root", "numa"):
@@ -164,32 +164,25 @@ def _add_holders(portion: Portion, node: NodeHardware, names: Sequence[str], par
     whole: dict[Holder, list[str]] = {}
     others: list[tuple[str, PlacedDevice]] = []
     counts: dict[Holder, int] = {}
-    last: Holder | None = None
-    held: list[str] = []
-    columns = node.columns
-    parts = columns.parts
-    for number, holds in enumerate(columns.holds):
-        if parts[number] or len(holds) > 1 or (holds and holds[0].result.share_id is not None):
-            device = node.devices[number]
-            others.append((names[number], device))
-            for part in (device, *device.parts):
-                for hold in part.holds:
-                    counts[hold.holder] = counts.get(hold.holder, 0) + 1
-        elif holds:
-            if holds[0].holder is not last:  # neighbours mostly have one holder
-                last = holds[0].holder
-                held = whole.setdefault(last, [])
-            held.append(names[number])
+    if node.columns.plain:
+        for name, holder in zip(names, node.columns.holders, strict=True):
+            if holder is not None:
+                whole.setdefault(holder, []).append(name)
+    else:
+        for name, device in zip(names, node.devices, strict=True):
+            holds = device.holds
+            if device.parts or len(holds) > 1 or (holds and holds[0].result.share_id is not None):
+                others.append((name, device))
+                for part in (device, *device.parts):
+                    for hold in part.holds:
+                        counts[hold.holder] = counts.get(hold.holder, 0) + 1
+            elif holds:
+                whole.setdefault(holds[0].holder, []).append(name)
     out = portion.out
     for holder, held in whole.items():
         own = _all_here(holder, len(held) + (counts.pop(holder, 0) if counts else 0))
-        claim = add_claim(portion, holder, own)
-        edges = {claim: HELD}
-        if apart:
-            out.update({name: edges.copy() for name in held})
-        else:
-            for name in held:
-                out[name] = edges
+        edges = {add_claim(portion, holder, own): HELD}
+        out.update({name: edges.copy() for name in held} if apart else dict.fromkeys(held, edges))
     for holder, count in counts.items():
         if _all_here(holder, count):
             add_claim(portion, holder, own=True)

@@ -11,7 +11,7 @@ from k8s_topo_mcp.dra.taints import BLOCKING
 from k8s_topo_mcp.objects.record import record
 from k8s_topo_mcp.objects.resource_slice import Device, DeviceTaint, ResourceSlice
 
-from .holdings import Held, Hold
+from .holdings import Held, Hold, Holder
 from .partitions import Seated, parents
 from .placed import PlacedDevice, State
 from .spots import Spots
@@ -90,15 +90,14 @@ def _state(
     return "tainted" if taints else "free"
 
 
-def held_whole(holds: tuple[Hold, ...]) -> State:
-    """The state of a device that is held and can't be shared."""
-    return "zombie" if holds[0].holder.alive is False and all(hold.holder.alive is False for hold in holds) else "held"
+def held_by(holder: Holder) -> State:
+    """The state of a device that one claim holds whole."""
+    return "zombie" if holder.alive is False else "held"
 
 
 def _held(device: Device, holds: tuple[Hold, ...]) -> State:
-    state = held_whole(holds)
-    if state == "zombie":
-        return state
+    if all(held_by(hold.holder) == "zombie" for hold in holds):
+        return "zombie"
     return "shared" if device.allow_multiple_allocations and all(hold.result.share_id for hold in holds) else "held"
 
 

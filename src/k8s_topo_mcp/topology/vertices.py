@@ -94,10 +94,9 @@ def add_claim(portion: Portion, holder: Holder, own: bool) -> str:
         return claim
     (portion.own if own else portion.shared)[claim] = _CLAIMS[holder.alive]
     if holder.pods:
-        paths = [pod_path(pod) for pod in holder.pods]
-        (portion.out if own else portion.shared_out)[claim] = dict.fromkeys(paths, _RESERVED)
-        for path, pod in zip(paths, holder.pods, strict=True):
-            portion.shared[path] = pod_facts(pod)
+        pods = {pod_path(pod): pod_facts(pod) for pod in holder.pods}
+        (portion.out if own else portion.shared_out)[claim] = dict.fromkeys(pods, _RESERVED)
+        portion.shared.update(pods)
     return claim
 
 

@@ -144,17 +144,17 @@ class ClusterView:
     def all(self, kind: type[T]) -> tuple[T, ...]:
         """All objects of class `kind`, by namespace and name."""
         found = self._kinds.get(kind)
-        return () if found is None else cast(tuple[T, ...], found.ordered)
+        return () if found is None else cast("tuple[T, ...]", found.ordered)
 
     def get(self, kind: type[T], name: str, namespace: str = "") -> T | None:
         """One object, or None. A custom owner's name is "kind/name"."""
         found = self._kinds.get(kind)
-        return None if found is None else cast(T | None, found.by_key.get((namespace, name)))
+        return None if found is None else cast("T | None", found.by_key.get((namespace, name)))
 
     def current(self, item: T) -> T | None:
         """The object that has the kind, namespace and name of `item` in this view."""
         found = self._kinds.get(type(item))
-        return None if found is None else cast(T | None, found.by_key.get(item.key))
+        return None if found is None else cast("T | None", found.by_key.get(item.key))
 
     def count(self, kind: type[ApiObject]) -> int:
         """How many objects of class `kind` there are."""
@@ -185,7 +185,7 @@ class ClusterView:
     def gather(self, kind: type[T], pairs: Callable[[T], Iterable[tuple[K, V]]]) -> Mapping[K, tuple[V, ...]]:
         """Like `index`, with values of one's own: all (entry, value) that `pairs` yields for the objects of class `kind`."""
         found = self._kinds.get(kind)
-        return cast(Mapping[K, tuple[V, ...]], _EMPTY if found is None else found.gather(pairs))
+        return cast("Mapping[K, tuple[V, ...]]", _EMPTY if found is None else found.gather(pairs))
 
     def shared(self, kind: type[T], compute: Callable[[tuple[T, ...]], V], revise: Callable[[V, Kind, Changes], V] | None = None) -> V:
         """A fact of all objects of one class, computed once and shared with views in which no object of the class is another.
