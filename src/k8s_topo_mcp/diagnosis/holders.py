@@ -6,11 +6,12 @@ pool, or a claim that holds it, is another; a claim is told again where a pod th
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from operator import attrgetter, is_not
+from operator import is_not
 
 from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
@@ -20,7 +21,7 @@ from ..dra.visible import Visible, slices_of
 from ..objects import Consumer, DeviceId, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView
 from ..view.indices import consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
-from .held import ClaimKey, Held, Row
+from .held import ClaimKey, Enough, Held, Row, place_of
 from .report import Holder
 
 KEPT = 4
@@ -57,7 +58,8 @@ def _row(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None,
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
     """Who holds what is wanted of these slices, as of one moment. `held`, `claims` and `counts` (devices that each claim holds there) have
-    one place for each slice; `devices` are those of each claim in all, `rows` the claims by key, `order` the same in their order."""
+    one place for each slice; `devices` are those of each claim in all, `rows` the claims by key, `order` the same in their order;
+    `enough`: see `Held`."""
 
     slices: Sequence[Visible]
     held: Sequence[frozenset[str] | None]
@@ -66,10 +68,14 @@ class _Known:
     devices: Mapping[ResourceClaim, int]
     rows: Mapping[ClaimKey, Row]
     order: Sequence[Row]
+    enough: Mapping[int, Mapping[PoolKey, Enough]]
 
+
+FEW_CHANGES = 16
+"""The order is patched where at most one in so many claims is another."""
 
 _NONE: Mapping[ResourceClaim, int] = {}
-_NOTHING = _Known((), (), (), (), {}, {}, ())
+_NOTHING = _Known((), (), (), (), {}, {}, (), {})
 
 
 def holders_among(
@@ -91,10 +97,12 @@ def holders_among(
     if before is None:
         before = next((entry for entry in known if len(entry.slices) == len(slices)), known[0] if known else _NOTHING)
     counted = _counted(view, prepared.problem.in_use, slices, before, wanted)
-    rows, order = _ordered(view, counted, before)
-    found = _Known(slices, counted.held, counted.claims, counted.counts, counted.devices, rows, order)
+    rows, order, others = _ordered(view, counted, before)
+    held = Held(tuple([row.pair for row in order]), rows, view.index(ResourceClaim, pools_held))
+    held.follow(before.enough, others)
+    found = _Known(slices, counted.held, counted.claims, counted.counts, counted.devices, rows, order, held.enough)
     kept[:] = [found, *(entry for entry in known if entry is not same)][:KEPT]
-    return Held(tuple([row.pair for row in order]), rows, view.index(ResourceClaim, pools_held))
+    return held
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,13 +177,14 @@ def _aligned(before: _Known, slices: Sequence[Visible]) -> _Known:
         {},
         {},
         (),
+        {},
     )
 
 
-def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping[ClaimKey, Row], Sequence[Row]]:
-    """The claims by key, and in their order."""
+def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping[ClaimKey, Row], Sequence[Row], Sequence[ResourceClaim]]:
+    """The claims by key, and in their order; those of which something else is told than before, as they were and as they are."""
     users = users_of_claims(view)
-    rows, gone = dict(before.rows), set[int]()
+    rows, gone = dict(before.rows), dict[int, Row]()
     come: list[Row] = []
 
     def tell(claim: ResourceClaim) -> None:
@@ -185,18 +194,26 @@ def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapp
     for claim in counted.touched:
         known = rows.get(claim.key)
         if known is not None and known.pair[1] is claim:
-            gone.add(id(known))
+            gone[id(known)] = known
             del rows[claim.key]
     for row in _of_other_pods(view, before.order, users):
         if id(row) not in gone:
-            gone.add(id(row))
+            gone[id(row)] = row
             tell(row.pair[1])
     for claim in counted.touched:
         if claim in counted.devices:
             tell(claim)
     if not gone and not come:
-        return before.rows, before.order
-    return rows, sorted([*(row for row in before.order if id(row) not in gone), *come], key=attrgetter("place"))
+        return before.rows, before.order, ()
+    order = list(before.order)
+    if (len(gone) + len(come)) * FEW_CHANGES > len(order):
+        order = sorted([*(row for row in order if id(row) not in gone), *come], key=place_of)
+    else:
+        for row in gone.values():
+            del order[bisect_left(order, row.place, key=place_of)]
+        for row in come:
+            insort(order, row, key=place_of)
+    return rows, order, [row.pair[1] for row in (*gone.values(), *come)]
 
 
 def _of_other_pods(view: ClusterView, order: Sequence[Row], users: Mapping[ClaimKey, tuple[Pod, ...]]) -> Iterable[Row]:

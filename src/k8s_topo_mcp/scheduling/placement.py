@@ -278,7 +278,7 @@ def _refused_by_each(view: ClusterView, filters: Filters, own: Hashable) -> Mapp
     question = (own, release.minor, frozenset(name for name, gate in release.gates.items() if gate.enabled))
     infos, nominated = node_infos(view), frozenset(nodes_nominated(view))
     before = carried.pop(question, None)
-    if before is None or len(before.infos) != len(infos):
+    if before is None:
         found = {name: filters.against(info.node) for name, info in infos.items()}
     else:
         found = dict(before.refused)
