@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from operator import is_not
@@ -20,7 +20,8 @@ from ..dra.problem import InUse, TargetNode
 from ..dra.visible import Visible, slices_of
 from ..objects import Consumer, DeviceId, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView
-from ..view.indices import consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
+from ..view.indices import claim_keys, consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
+from ..view.lately import Mark, mark, others_since
 from .held import ClaimKey, Enough, Held, Row, place_of
 from .report import Holder
 
@@ -59,7 +60,7 @@ def _row(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None,
 class _Known:
     """Who holds what is wanted of these slices, as of one moment. `held`, `claims` and `counts` (devices that each claim holds there) have
     one place for each slice; `devices` are those of each claim in all, `rows` the claims by key, `order` the same in their order;
-    `enough`: see `Held`."""
+    `enough`: see `Held`. `reserved`: the rows with consumers of their own; `pods`: the pods of that moment."""
 
     slices: Sequence[Visible]
     held: Sequence[frozenset[str] | None]
@@ -69,13 +70,15 @@ class _Known:
     rows: Mapping[ClaimKey, Row]
     order: Sequence[Row]
     enough: Mapping[int, Mapping[PoolKey, Enough]]
+    reserved: Mapping[ClaimKey, Row]
+    pods: Mark
 
 
 FEW_CHANGES = 16
 """The order is patched where at most one in so many claims is another."""
 
 _NONE: Mapping[ResourceClaim, int] = {}
-_NOTHING = _Known((), (), (), (), {}, {}, (), {})
+_NOTHING = _Known((), (), (), (), {}, {}, (), {}, {}, Mark())
 
 
 def holders_among(
@@ -97,10 +100,14 @@ def holders_among(
     if before is None:
         before = next((entry for entry in known if len(entry.slices) == len(slices)), known[0] if known else _NOTHING)
     counted = _counted(view, prepared.problem.in_use, slices, before, wanted)
-    rows, order, others = _ordered(view, counted, before)
+    rows, order, gone, come = _ordered(view, counted, before)
     held = Held(tuple([row.pair for row in order]), rows, view.index(ResourceClaim, pools_held))
-    held.follow(before.enough, others)
-    found = _Known(slices, counted.held, counted.claims, counted.counts, counted.devices, rows, order, held.enough)
+    held.follow(before.enough, [row.pair[1] for row in (*gone, *come)])
+    reserved = {key: row for key, row in before.reserved.items() if rows.get(key) is row}
+    reserved |= {row.key: row for row in come if row.consumers is not None}
+    found = _Known(
+        slices, counted.held, counted.claims, counted.counts, counted.devices, rows, order, held.enough, reserved, mark(view, Pod)
+    )
     kept[:] = [found, *(entry for entry in known if entry is not same)][:KEPT]
     return held
 
@@ -178,10 +185,14 @@ def _aligned(before: _Known, slices: Sequence[Visible]) -> _Known:
         {},
         (),
         {},
+        {},
+        before.pods,
     )
 
 
-def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping[ClaimKey, Row], Sequence[Row], Sequence[ResourceClaim]]:
+def _ordered(
+    view: ClusterView, counted: _Counted, before: _Known
+) -> tuple[Mapping[ClaimKey, Row], Sequence[Row], Collection[Row], Sequence[Row]]:
     """The claims by key, and in their order; those of which something else is told than before, as they were and as they are."""
     users = users_of_claims(view)
     rows, gone = dict(before.rows), dict[int, Row]()
@@ -196,7 +207,7 @@ def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapp
         if known is not None and known.pair[1] is claim:
             gone[id(known)] = known
             del rows[claim.key]
-    for row in _of_other_pods(view, before.order, users):
+    for row in _of_other_pods(view, before, users):
         if id(row) not in gone:
             gone[id(row)] = row
             tell(row.pair[1])
@@ -204,7 +215,7 @@ def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapp
         if claim in counted.devices:
             tell(claim)
     if not gone and not come:
-        return before.rows, before.order, ()
+        return before.rows, before.order, (), ()
     order = list(before.order)
     if (len(gone) + len(come)) * FEW_CHANGES > len(order):
         order = sorted([*(row for row in order if id(row) not in gone), *come], key=place_of)
@@ -213,16 +224,22 @@ def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapp
             del order[bisect_left(order, row.place, key=place_of)]
         for row in come:
             insort(order, row, key=place_of)
-    return rows, order, [row.pair[1] for row in (*gone.values(), *come)]
+    return rows, order, gone.values(), come
 
 
-def _of_other_pods(view: ClusterView, order: Sequence[Row], users: Mapping[ClaimKey, tuple[Pod, ...]]) -> Iterable[Row]:
+def _of_other_pods(view: ClusterView, before: _Known, users: Mapping[ClaimKey, tuple[Pod, ...]]) -> Iterable[Row]:
     """Those of which a pod is another now."""
-    now = map(users.get, [row.key for row in order])
-    for row in compress(order, map(is_not, now, [row.users for row in order])):
-        yield row
-    for row in order:
-        if row.consumers is not None and consumers_of(view, row.pair[1]) != row.consumers:  # pods compare by identity
+    others = others_since(view, Pod, before.pods)
+    if others is None:
+        asked: Iterable[Row] = before.order
+    else:
+        named = {key for pod in others for key in claim_keys(pod)}
+        asked = [row for key in named if (row := before.rows.get(key)) is not None]
+    for row in asked:
+        if users.get(row.key) is not row.users:
+            yield row
+    for row in before.reserved.values():
+        if consumers_of(view, row.pair[1]) != row.consumers:  # pods compare by identity
             yield row
 
 
