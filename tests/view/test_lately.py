@@ -7,7 +7,6 @@ import random
 import pytest
 
 from k8s_topo_mcp.objects import ApiObject, Pod
-from k8s_topo_mcp.releases import release
 from k8s_topo_mcp.view import Add, ClusterView, SourceInfo
 from k8s_topo_mcp.view.lately import KEPT_VIEWS, Mark, mark, others_since
 
@@ -27,7 +26,7 @@ def after(view: ClusterView, *changed: Pod, gone: tuple[Pod, ...] = ()) -> Clust
     changes: dict[tuple[str, str], tuple[ApiObject | None, ApiObject | None]] = {own.key: (view.current(own), own) for own in changed}
     changes |= {own.key: (own, None) for own in gone}
     kinds = {**view._kinds, Pod: view._kinds[Pod].followed(changes)}
-    return ClusterView.of_kinds(kinds, release=release("1.37"), now=view.now, source=SourceInfo())
+    return ClusterView.of_kinds(kinds, release=view.release, now=view.now, source=SourceInfo())
 
 
 def test_what_changed_since_a_mark_is_what_differs() -> None:
