@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from k8s_topo_mcp.dra.search import CEL_HINT
+from k8s_topo_mcp.objects import Node
+from k8s_topo_mcp.view import ClusterView
 
 from .clusters import DRIVER, Item, asking, claim, cluster, device_class, explained, gpus, held, node, pod, pool, request
 
@@ -37,6 +39,34 @@ def test_a_sentence_older_than_an_allocation_is_stale() -> None:
     later = held("h", ["gpu-0"], "n1")
     later["status"]["allocation"]["allocationTimestamp"] = "2026-11-29T11:30:00Z"
     assert said("0/2 nodes are available: 2 Insufficient cpu.", later)[0] == "stale"
+
+
+def test_what_came_last_is_told_of_a_watched_cluster_as_of_a_fresh_one() -> None:
+    def node_of(number: int, hour: int) -> Item:
+        made = node(f"x{number:02}")
+        return {**made, "metadata": {**made["metadata"], "creationTimestamp": f"2026-11-29T{hour:02}:30:00Z"}}
+
+    def ends_as(match: str, last: int) -> None:
+        assert explained(followed(last)).check.match == match
+
+    start = cluster(
+        *HERE,
+        *asking(request("r", 5), status=waiting("0/42 nodes are available: 42 Insufficient cpu.")),
+        *map(node_of, range(40), [9] * 40),
+    )
+    explained(start)
+    shown = start
+
+    def followed(last: int) -> ClusterView:
+        nonlocal shown
+        own = cluster(node_of(3, last)).all(Node)[0]
+        kinds = {**shown._kinds, Node: shown._kinds[Node].followed({own.key: (shown.current(own), own)})}
+        shown = ClusterView.of_kinds(kinds, release=shown.release, now=shown.now, source=shown.source)
+        return shown
+
+    ends_as("differs", 10)
+    ends_as("stale", 11)
+    ends_as("differs", 8)
 
 
 def test_an_error_agrees_with_any_of_the_texts_that_are_possible() -> None:

@@ -96,6 +96,24 @@ def test_the_sets_of_the_fewest_are_those_of_all_pools() -> None:
     assert told > LEAST
 
 
+def test_the_sets_follow_the_claims_that_are_others() -> None:
+    dice, told = random.Random(8), 0
+    for _ in range(300):
+        before, short_by = made(dice), dice.randrange(1, 12)
+        before.sets(short_by)
+        rows = {key: own for key, own in before.rows.items() if dice.random() < 0.9}
+        others = [own for key, own in before.rows.items() if key not in rows]
+        now = [row(own.pair[1], not own.pair[0].alive) if dice.random() < 0.1 else own for own in rows.values()]
+        others += [own for own in now if rows[own.key] is not own]
+        now.sort(key=lambda own: own.place)
+        held = Held(tuple(own.pair for own in now), {own.key: own for own in now}, before.of_pool)
+        held.follow(before.enough, [own.pair[1] for own in others])
+        fresh = Held(held.pairs, held.rows, held.of_pool)
+        assert held.sets(short_by) == fresh.sets(short_by)
+        told += held.sets(short_by) != before.sets(short_by)
+    assert told > LEAST
+
+
 def test_the_smallest_are_those_of_all_by_devices() -> None:
     dice = random.Random(7)
     for _ in range(100):

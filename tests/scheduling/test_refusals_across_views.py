@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from k8s_topo_mcp.objects import Pod
+import pytest
+
+from k8s_topo_mcp.objects import Node, Pod
+from k8s_topo_mcp.scheduling.filters import Filters, Refusals
+from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
-from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view import Add, ClusterView
 
 from ..diagnosis.clusters import Item, answered, cluster, node, pod
 
@@ -49,3 +53,26 @@ def test_a_pod_nominated_elsewhere_does_not_hide_that_one_which_refused_is_gone(
     first = cluster_of(avoiding("x", "n00"), nominated)
     assert "pod default/x in zone z1 does" in ask(find("explain_pending"), first, {}).report
     assert answered(without(first, "x")).startswith("default/p fits now")
+
+
+def test_a_what_if_with_one_more_node_leaves_what_is_known_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = cluster_of(avoiding("x", "n02"))
+    waiting = first.get(Pod, "p", "default")
+    assert waiting is not None
+    place(first, waiting)
+    judged: list[str] = []
+    against = Filters.against
+
+    def counted(filters: Filters, on: Node, without: tuple[Pod, ...] = ()) -> Refusals:
+        judged.append(on.name)
+        return against(filters, on, without)
+
+    monkeypatch.setattr(Filters, "against", counted)
+    more = first.with_edits(Add(cluster(node("n99", labels={"zone": "z3"})).all(Node)[0]))
+    plain = pod("q")
+    for view in (first, more, without(first, "x")):
+        asked = cluster(plain).all(Pod)[0]
+        told = place(view, asked)
+        assert told.nodes.keys() == {own.name for own in view.all(Node)}
+        assert [own.name for own in view.all(Node)] == list(told.nodes)
+    assert len(judged) == NODES + 2, "all once, the new node, and the one whose pod is gone"

@@ -165,7 +165,7 @@ def test_answers_of_a_watched_cluster_are_those_of_a_fresh_start(
     if name == "mixed":
         source = str(tmp_path / "cluster.json")
         Path(source).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(mixed())}))
-    changing, of, dice = Changing(read(source).store), release("1.37"), random.Random(2)
+    changing, of, dice = Changing(read(source).store), release(37), random.Random(2)
     churn = churning.Churn(changing, 1.0, 1)  # type: ignore[arg-type]  # all that it asks of a server
     answers(seen(changing.kinds, of))
     compared = different = 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..objects import DEFAULT_SCHEDULER, Node, Pod, ResourceClaim, ResourceSlice
+from ..objects import DEFAULT_SCHEDULER, ApiObject, Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling.sentence import SCHEDULER_ERROR, Sentences, same_histogram
 from ..view import ClusterView
+from ..view.kinds import Changes, Kind
 from .evidence import last_refusal
 from .report import Check
 
@@ -51,8 +52,23 @@ def changed_since(view: ClusterView, pod: Pod) -> bool:
     moment = said.last if said is not None else condition.changed if condition is not None else None
     if moment is None:
         return False
-    times = [
-        claim.allocation.allocated_at for claim in view.all(ResourceClaim) if claim.allocation is not None and claim.allocation.allocated_at
-    ]
-    times += [entry.metadata.created for kind in (Node, ResourceSlice) for entry in view.all(kind) if entry.metadata.created is not None]
-    return any(time > moment for time in times)
+    return any(view.shared(kind, _newest, _newest_after) > moment for kind in (ResourceClaim, Node, ResourceSlice))
+
+
+def _came(item: ApiObject | None) -> float:
+    """When a claim was allocated, or another object made; 0 where that isn't known."""
+    if isinstance(item, ResourceClaim):
+        return (item.allocation.allocated_at or 0.0) if item.allocation is not None else 0.0
+    return (item.metadata.created or 0.0) if item is not None else 0.0
+
+
+def _newest(items: tuple[ApiObject, ...]) -> float:
+    return max(map(_came, items), default=0.0)
+
+
+def _newest_after(known: float, kind: Kind, changes: Changes) -> float:
+    """The same after a few changes: looked for among all only where the newest one has gone."""
+    newest = max((_came(after) for _, after in changes.values()), default=0.0)
+    if newest < known and any(_came(before) >= known for before, _ in changes.values()):
+        return _newest(kind.ordered)
+    return max(known, newest)

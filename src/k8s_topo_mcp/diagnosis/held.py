@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import nsmallest
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 
@@ -27,6 +28,9 @@ SMALL_TRIED = 4
 SMALL_LOOKED_AT = 256
 """Of so many of the smallest it is worked out whether they free enough by themselves."""
 
+KEPT_SHORT = 4
+"""For so many numbers of devices that are short what is known of each pool is kept."""
+
 MAX_TOGETHER, MAX_POOLS = 4, 2
 """Claims of one node that are released together, and on how many nodes that is tried."""
 
@@ -42,18 +46,30 @@ class Row(NamedTuple):
     consumers: tuple[Pod, ...] | None
 
 
-def _place(row: Row) -> tuple[int, str]:
+def place_of(row: Row) -> tuple[int, str]:
     return row.place
+
+
+class Enough(NamedTuple):
+    """Claims of one pool that hold as many devices as are short. Smaller: fewer claims, then the pool that the largest holder of any of its
+    devices names first."""
+
+    claims: int
+    place: tuple[int, str]
+    at: int
+    chosen: tuple[Pair, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Held:
     """Claims that hold devices which are wanted, most devices first; what is worked out of all of them is worked out once. `rows`: the same
-    by key; `of_pool`: the claims that hold devices of each pool."""
+    by key; `of_pool`: the claims that hold devices of each pool. `enough`: by how many devices are short, the fewest claims of each
+    pool that hold them."""
 
     pairs: tuple[Pair, ...] = ()
     rows: Mapping[ClaimKey, Row] = field(default_factory=dict[ClaimKey, Row])
     of_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]] = field(default_factory=dict[PoolKey, "tuple[ResourceClaim, ...]"])
+    enough: dict[int, Mapping[PoolKey, Enough]] = field(default_factory=dict[int, Mapping[PoolKey, Enough]])
 
     @cached_property
     def claims(self) -> tuple[ResourceClaim, ...]:
@@ -99,7 +115,7 @@ class Held:
             return dead
         # Who holds nothing at these places frees nothing there: all of these rank alike, behind the others.
         there = [self.rows.get((about.namespace, about.name)) for about in room.held]
-        inside = sorted([row for row in there if row is not None and row.pair[0].alive and row.pair[0].about in room.held], key=_place)
+        inside = sorted([row for row in there if row is not None and row.pair[0].alive and row.pair[0].about in room.held], key=place_of)
         ranked = [(room.rank(row.pair[0].about), row.pair) for row in inside]
         first = [pair for _, pair in sorted((own for own in ranked if own[0][0] < 2), key=lambda own: own[0])[:SMALL_TRIED]]
         chosen = set(map(id, first))
@@ -120,33 +136,29 @@ class Held:
 
     def sets(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
         """Of the pools with the fewest holders in the way as many of these as hold `short_by` devices together."""
-        known = self._sets.get(short_by)
+        known = self.enough.get(short_by)
         if known is None:
-            known = self._sets[short_by] = self._fewest(short_by)
-        return known
+            known = self.enough[short_by] = self._enough_of({pool for _, claim in self.pairs for pool in pools_held(claim)}, short_by)
+        return tuple([found.chosen for found in nsmallest(MAX_POOLS, known.values())])
 
-    def _fewest(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
-        """Pools in the order of the largest holder of each: from some on none can have fewer claims that are enough."""
-        found: list[tuple[Pair, ...]] = []
-        seen: set[PoolKey] = set()
-        for holder, claim in self.pairs:
-            fewer = MAX_TOGETHER if len(found) < MAX_POOLS else len(found[-1]) - 1
-            if fewer < 2 or fewer * holder.devices < short_by:
-                break
-            for pool in pools_held(claim):
-                if pool not in seen:
-                    seen.add(pool)
-                    chosen = _enough(self._on(pool), short_by)
-                    if chosen:
-                        found = sorted([*found, chosen], key=len)[:MAX_POOLS]
-        return tuple(found)
+    def follow(self, before: Mapping[int, Mapping[PoolKey, Enough]], touched: Iterable[ResourceClaim]) -> None:
+        """Take over what was known of each pool; of those of which these claims hold, or held, devices it is worked out anew."""
+        pools = {pool for claim in touched for pool in pools_held(claim)}
+        for short_by, known in tuple(before.items())[-KEPT_SHORT:]:
+            kept = {pool: found for pool, found in known.items() if pool not in pools}
+            self.enough[short_by] = {**kept, **self._enough_of(pools, short_by)}
 
-    def _on(self, pool: PoolKey) -> Sequence[Pair]:
-        """The holders on a pool, those whose pods are gone first, then by devices."""
-        there = [self.rows[claim.key] for claim in self.of_pool.get(pool, ()) if claim.key in self.rows]
-        return [row.pair for row in sorted(there, key=lambda row: (row.pair[0].alive, row.place))]
-
-    _sets: dict[int, tuple[tuple[Pair, ...], ...]] = field(default_factory=dict[int, "tuple[tuple[Pair, ...], ...]"])
+    def _enough_of(self, pools: Iterable[PoolKey], short_by: int) -> dict[PoolKey, Enough]:
+        """The pools of which some claims hold so many devices together."""
+        found: dict[PoolKey, Enough] = {}
+        for pool in pools:
+            there = [row for claim in self.of_pool.get(pool, ()) if (row := self.rows.get(claim.key)) is not None]
+            # Those whose pods are gone first, then by devices.
+            chosen = _enough([row.pair for row in sorted(there, key=lambda row: (row.pair[0].alive, row.place))], short_by)
+            if chosen:
+                first = min(there, key=place_of)
+                found[pool] = Enough(len(chosen), first.place, pools_held(first.pair[1]).index(pool), chosen)
+        return found
 
 
 def _enough(members: Sequence[Pair], short_by: int) -> tuple[Pair, ...]:

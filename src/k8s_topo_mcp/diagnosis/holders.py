@@ -6,11 +6,12 @@ pool, or a claim that holds it, is another; a claim is told again where a pod th
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from operator import attrgetter, is_not
+from operator import is_not
 
 from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
@@ -19,8 +20,9 @@ from ..dra.problem import InUse, TargetNode
 from ..dra.visible import Visible, slices_of
 from ..objects import Consumer, DeviceId, Pod, ResourceClaim, ResourceSlice
 from ..view import ClusterView
-from ..view.indices import consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
-from .held import ClaimKey, Held, Row
+from ..view.indices import claim_keys, consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
+from ..view.lately import Mark, mark, others_since
+from .held import ClaimKey, Enough, Held, Row, place_of
 from .report import Holder
 
 KEPT = 4
@@ -57,7 +59,8 @@ def _row(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None,
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
     """Who holds what is wanted of these slices, as of one moment. `held`, `claims` and `counts` (devices that each claim holds there) have
-    one place for each slice; `devices` are those of each claim in all, `rows` the claims by key, `order` the same in their order."""
+    one place for each slice; `devices` are those of each claim in all, `rows` the claims by key, `order` the same in their order;
+    `enough`: see `Held`. `reserved`: the rows with consumers of their own; `pods`: the pods of that moment."""
 
     slices: Sequence[Visible]
     held: Sequence[frozenset[str] | None]
@@ -66,10 +69,16 @@ class _Known:
     devices: Mapping[ResourceClaim, int]
     rows: Mapping[ClaimKey, Row]
     order: Sequence[Row]
+    enough: Mapping[int, Mapping[PoolKey, Enough]]
+    reserved: Mapping[ClaimKey, Row]
+    pods: Mark
 
+
+FEW_CHANGES = 16
+"""The order is patched where at most one in so many claims is another."""
 
 _NONE: Mapping[ResourceClaim, int] = {}
-_NOTHING = _Known((), (), (), (), {}, {}, ())
+_NOTHING = _Known((), (), (), (), {}, {}, (), {}, {}, Mark())
 
 
 def holders_among(
@@ -91,10 +100,16 @@ def holders_among(
     if before is None:
         before = next((entry for entry in known if len(entry.slices) == len(slices)), known[0] if known else _NOTHING)
     counted = _counted(view, prepared.problem.in_use, slices, before, wanted)
-    rows, order = _ordered(view, counted, before)
-    found = _Known(slices, counted.held, counted.claims, counted.counts, counted.devices, rows, order)
+    rows, order, gone, come = _ordered(view, counted, before)
+    held = Held(tuple([row.pair for row in order]), rows, view.index(ResourceClaim, pools_held))
+    held.follow(before.enough, [row.pair[1] for row in (*gone, *come)])
+    reserved = {key: row for key, row in before.reserved.items() if rows.get(key) is row}
+    reserved |= {row.key: row for row in come if row.consumers is not None}
+    found = _Known(
+        slices, counted.held, counted.claims, counted.counts, counted.devices, rows, order, held.enough, reserved, mark(view, Pod)
+    )
     kept[:] = [found, *(entry for entry in known if entry is not same)][:KEPT]
-    return Held(tuple([row.pair for row in order]), rows, view.index(ResourceClaim, pools_held))
+    return held
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,13 +184,18 @@ def _aligned(before: _Known, slices: Sequence[Visible]) -> _Known:
         {},
         {},
         (),
+        {},
+        {},
+        before.pods,
     )
 
 
-def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping[ClaimKey, Row], Sequence[Row]]:
-    """The claims by key, and in their order."""
+def _ordered(
+    view: ClusterView, counted: _Counted, before: _Known
+) -> tuple[Mapping[ClaimKey, Row], Sequence[Row], Collection[Row], Sequence[Row]]:
+    """The claims by key, and in their order; those of which something else is told than before, as they were and as they are."""
     users = users_of_claims(view)
-    rows, gone = dict(before.rows), set[int]()
+    rows, gone = dict(before.rows), dict[int, Row]()
     come: list[Row] = []
 
     def tell(claim: ResourceClaim) -> None:
@@ -185,27 +205,41 @@ def _ordered(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapp
     for claim in counted.touched:
         known = rows.get(claim.key)
         if known is not None and known.pair[1] is claim:
-            gone.add(id(known))
+            gone[id(known)] = known
             del rows[claim.key]
-    for row in _of_other_pods(view, before.order, users):
+    for row in _of_other_pods(view, before, users):
         if id(row) not in gone:
-            gone.add(id(row))
+            gone[id(row)] = row
             tell(row.pair[1])
     for claim in counted.touched:
         if claim in counted.devices:
             tell(claim)
     if not gone and not come:
-        return before.rows, before.order
-    return rows, sorted([*(row for row in before.order if id(row) not in gone), *come], key=attrgetter("place"))
+        return before.rows, before.order, (), ()
+    order = list(before.order)
+    if (len(gone) + len(come)) * FEW_CHANGES > len(order):
+        order = sorted([*(row for row in order if id(row) not in gone), *come], key=place_of)
+    else:
+        for row in gone.values():
+            del order[bisect_left(order, row.place, key=place_of)]
+        for row in come:
+            insort(order, row, key=place_of)
+    return rows, order, gone.values(), come
 
 
-def _of_other_pods(view: ClusterView, order: Sequence[Row], users: Mapping[ClaimKey, tuple[Pod, ...]]) -> Iterable[Row]:
+def _of_other_pods(view: ClusterView, before: _Known, users: Mapping[ClaimKey, tuple[Pod, ...]]) -> Iterable[Row]:
     """Those of which a pod is another now."""
-    now = map(users.get, [row.key for row in order])
-    for row in compress(order, map(is_not, now, [row.users for row in order])):
-        yield row
-    for row in order:
-        if row.consumers is not None and consumers_of(view, row.pair[1]) != row.consumers:  # pods compare by identity
+    others = others_since(view, Pod, before.pods)
+    if others is None:
+        asked: Iterable[Row] = before.order
+    else:
+        named = {key for pod in others for key in claim_keys(pod)}
+        asked = [row for key in named if (row := before.rows.get(key)) is not None]
+    for row in asked:
+        if users.get(row.key) is not row.users:
+            yield row
+    for row in before.reserved.values():
+        if consumers_of(view, row.pair[1]) != row.consumers:  # pods compare by identity
             yield row
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
-from ..cel import Comparison, CompileError, EvaluationError, compile_selector
-from ..dra.funnel import screened
+from ..cel import Comparison, CompileError, Program, compile_selector
 from ..dra.prepared import Prepared
 from ..dra.problem import TargetNode
 from ..dra.selectors import values_of
@@ -42,6 +43,9 @@ class Values:
     devices: int
 
 
+_NOTHING = Values((), 0)
+
+
 def failing_comparison(
     prepared: Prepared, nodes: Sequence[TargetNode], request: ExactRequest, index: int
 ) -> tuple[Comparison, Values] | None:
@@ -56,23 +60,50 @@ def failing_comparison(
     if len(program.conjuncts) == 1:
         comparison = program.conjuncts[0].comparison
         return (comparison, _values_of_all(prepared, nodes, request, index, comparison)) if comparison is not None else None
-    alive = screened(prepared, nodes, request, index)
-    verdicts = [program.evaluate_conjuncts(values_of(entry.device, entry.pool.driver)) for entry in alive]
+    alive = _told_by_operands(prepared, nodes, request, index, program)
     for position, conjunct in enumerate(program.conjuncts):
-        passing = [entry for entry, row in zip(alive, verdicts, strict=True) if row[position] is True]
-        decides = conjunct.comparison is not None and len(passing) < len(alive) and _fewest(verdicts, position)
+        passing = [(run, times) for run, times in alive if run.meets[position]]
+        decides = conjunct.comparison is not None and len(passing) < len(alive) and _fewest(alive, position)
         if not passing or decides:
             if conjunct.comparison is None:
                 return None
-            return conjunct.comparison, _together([(_told(conjunct.comparison, entry.slice, (entry.device,)), 1) for entry in alive])
-        kept = [(entry, row) for entry, row in zip(alive, verdicts, strict=True) if row[position] is True]
-        alive, verdicts = [entry for entry, _ in kept], [row for _, row in kept]
+            return conjunct.comparison, _together([(run.told[position], times) for run, times in alive])
+        alive = passing
     return None
 
 
-def _fewest(verdicts: Sequence[Sequence[bool | EvaluationError]], position: int) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Neighbouring devices of a slice that meet the same operands of a selector, and what they publish of the subject of each."""
+
+    devices: int
+    meets: tuple[bool, ...]
+    told: tuple[Values, ...]
+
+
+def _told_by_operands(
+    prepared: Prepared, nodes: Sequence[TargetNode], request: ExactRequest, index: int, program: Program
+) -> list[tuple[_Run, int]]:
+    """What the devices that the first `index` selectors leave tell of this one, in their order, each with how many slices tell it."""
+
+    def tell(entry: ResourceSlice, devices: Sequence[Device]) -> tuple[_Run, ...]:
+        rows = [tuple(verdict is True for verdict in program.evaluate_conjuncts(values_of(device, entry.driver))) for device in devices]
+        found: list[_Run] = []
+        for meets, alike in groupby(zip(rows, devices, strict=True), key=itemgetter(0)):
+            own = [device for _, device in alike]
+            told = (_told(part.comparison, entry, own) if part.comparison is not None else _NOTHING for part in program.conjuncts)
+            found.append(_Run(len(own), meets, tuple(told)))
+        return tuple(found)
+
+    question = ("operands", program.expression)
+    counts = tallied(prepared, nodes, request, index, question, tell, undecided=True)
+    return [(run, times) for runs, times in counts.items() for run in runs]
+
+
+def _fewest(alive: Sequence[tuple[_Run, int]], position: int) -> bool:
     """Whether this operand leaves fewer devices than any later one would by itself."""
-    counts = [sum(1 for row in verdicts if row[column] is True) for column in range(position, len(verdicts[0]))] if verdicts else [0]
+    operands = range(position, len(alive[0][0].meets)) if alive else ()
+    counts = [sum(run.devices * times for run, times in alive if run.meets[column]) for column in operands] or [0]
     return counts[0] == min(counts)
 
 

@@ -7,7 +7,6 @@ request at one of these places may be enough by itself. That is a rank and no ve
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -53,17 +52,19 @@ def of_devices(prepared: Prepared, slices: Slices, request: ExactRequest, needed
     """Whole devices, on a node or by the values of an attribute there."""
     problem = prepared.problem
     tainted = "DeviceTaints" in problem.features
-    free: Counter[Place] = Counter()
-    held: dict[ObjectRef, Counter[Place]] = {}
+    free: dict[Place, Amount] = {}
+    held: dict[ObjectRef, dict[Place, Amount]] = {}
     for entry in screened_in(prepared, slices, request):
         node = entry.slice.node_selection.node_name or str(entry.pool)
-        places = [(node, value) for value in values_in(prepared, request, entry, attribute)] if attribute else [(node, "")]
-        takers = problem.in_use.holders.get(entry.id, ()) if entry.held else ()
         if entry.held:
-            for taker in takers:
-                held.setdefault(taker.claim, Counter()).update(places)
+            mine = [held.setdefault(taker.claim, {}) for taker in problem.in_use.holders.get(entry.id, ())]
         elif not tainted or blocking_taint(entry.device.taints, request.tolerations, problem.minor) is None:
-            free.update(places)
+            mine = [free]
+        else:
+            continue
+        for place in [(node, value) for value in values_in(prepared, request, entry, attribute)] if attribute else [(node, "")]:
+            for amounts in mine:
+                amounts[place] = amounts.get(place, 0) + 1
     return Room(needed or needed_devices(request), free, held)
 
 

@@ -59,9 +59,10 @@ def allocate_each(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> di
     prepared = prepare(problem)
     targets = tuple(nodes)
     judged: dict[str, Outcome] = {}
+    classes = NodeClasses(problem, chains_of(prepared), prepared.environment)
     for group in node_groups(problem, targets):
         pools = pools_of(prepared, group[0])
-        outcome = judged[group[0].name] = _allocate_known(prepared, group[0], STEP_BOUND)
+        outcome = judged[group[0].name] = _allocate_known(prepared, group[0], STEP_BOUND, classes)
         if isinstance(outcome, Unallocatable | Unknown):  # the same for all of them
             judged.update(dict.fromkeys([node.name for node in group], outcome))
             continue
@@ -95,7 +96,7 @@ def node_groups(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> tupl
     return found
 
 
-def _allocate_known(prepared: Prepared, node: TargetNode, bound: int) -> Outcome:
+def _allocate_known(prepared: Prepared, node: TargetNode, bound: int, known: NodeClasses | None = None) -> Outcome:
     """The outcome, or that of another node of this class, or of an earlier state in which the class was the same.
 
     Only of nodes with nothing but pools of their own: the class then holds all that is read (`node_classes`). Errors name what they are
@@ -105,7 +106,7 @@ def _allocate_known(prepared: Prepared, node: TargetNode, bound: int) -> Outcome
     if prepared.unknown is not None:
         return prepared.unknown
     problem = prepared.problem
-    classes = NodeClasses(problem, chains_of(prepared), prepared.environment)
+    classes = known or NodeClasses(problem, chains_of(prepared), prepared.environment)
     key, local = classes.class_of(pools, node)
     if not local:
         return _allocate_in(prepared, node, pools, True, bound)

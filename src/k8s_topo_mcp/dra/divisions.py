@@ -7,6 +7,7 @@ leaves or joins are taken over as they are.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, filterfalse
@@ -79,9 +80,15 @@ def _follow(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetNode
     in_use = prepared.problem.in_use
     seen: list[object] = list(map(prepared.pools.get, names))
     again = set(_of_pools(prepared, _differing(before.held, in_use.by_pool)))
-    others = list(compress(range(len(names)), map(bool.__or__, map(is_not, nodes, then_nodes), map(is_not, seen, then_seen))))
-    if again or loose:
-        others = sorted({*others, *loose, *(place for place, name in enumerate(names) if name in again)})
+    places = range(len(names))
+    others = sorted(
+        {
+            *compress(places, map(is_not, nodes, then_nodes)),
+            *compress(places, map(is_not, seen, then_seen)),
+            *(compress(places, map(again.__contains__, names)) if again else ()),
+            *loose,
+        }
+    )
     keys = list(then_keys)
     operations = "OptionalNodeOperations" in prepared.problem.features  # then what the node declares decides too
     for place in others:
@@ -91,11 +98,11 @@ def _follow(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetNode
         keys[place] = (key, node.declared_features) if operations else key
         (loose.discard if local else loose.add)(place)
     if not aligned:
-        places = _gathered(keys, range(len(keys)))
-        groups = {key: tuple([nodes[place] for place in own]) for key, own in places.items()}
+        by_key: Mapping[Hashable, Sequence[int]] = _gathered(keys, places)
+        groups: Mapping[Hashable, Group] = {key: tuple([nodes[place] for place in own]) for key, own in by_key.items()}
     else:
-        places, groups = _patched(before, nodes, keys, others)
-    return Division(nodes, names, seen, keys, places, groups, frozenset(loose), in_use.by_pool)
+        by_key, groups = _patched(before, nodes, keys, others)
+    return Division(nodes, names, seen, keys, by_key, groups, frozenset(loose), in_use.by_pool)
 
 
 def _aligned(before: Division, names: Sequence[str]) -> tuple[Sequence[TargetNode | None], Sequence[object], Sequence[Hashable], set[int]]:
@@ -122,6 +129,12 @@ def _patched(
     come = _gathered(keys, others)
     places, groups = dict(before.places), dict(before.groups)
     for key in {**gone, **come}:
+        if gone.get(key) == come.get(key):  # the same places, other nodes
+            own, members = places[key], list(groups[key])
+            for place in come[key]:
+                members[bisect_left(own, place)] = nodes[place]
+            groups[key] = tuple(members)
+            continue
         left = set(gone.get(key, ()))
         own = [place for place in places.get(key, ()) if place not in left]
         if key in come:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import TypeVar
 
 from ..objects import Device, ExactRequest, ResourceSlice
 from .inventory import kept_for
 from .prepared import Prepared
 from .problem import TargetNode
-from .selectors import chain, chain_verdicts
+from .selectors import chain, chain_verdicts, may_pass
 from .visible import slices_of
 
 V = TypeVar("V", bound=Hashable)
@@ -38,10 +39,11 @@ def tallied(
     selectors: int | None,
     question: Hashable,
     tell: Callable[[ResourceSlice, Sequence[Device]], V],
+    undecided: bool = False,
 ) -> Mapping[V, int]:
     """
     How many slices tell the same of their devices that pass the class and the first `selectors` selectors of the request (None: all of
-    them), in the order in which it is first met. Held devices count.
+    them), in the order in which it is first met. Held devices count; those of which it isn't known yet whether they pass if `undecided`.
 
     `tell` reads nothing but the slice, these devices and what `question` names, and refers to none of them.
     """
@@ -50,7 +52,7 @@ def tallied(
     if device_class is None:
         return {}
     own = chain(prepared.environment, device_class, request.selectors if selectors is None else request.selectors[:selectors])
-    kept = kept_for(problem.inventory.passed_on.setdefault("tallies", {}), (own, question), _Told)
+    kept = kept_for(problem.inventory.passed_on.setdefault("tallies", {}), (own, question, undecided), _Told)
     if problem.inventory.outgrown_by(len(kept.slices)) or len(kept.one) > MANY:
         kept.slices.clear()
         kept.one.clear()
@@ -59,7 +61,9 @@ def tallied(
     for _, entry in slices_of(prepared, nodes):
         found = kept.slices.get(id(entry))
         if found is None or found[0] is not entry:
-            passing = [device for device, verdict in zip(entry.devices, chain_verdicts(entry, own), strict=True) if verdict is True]
+            verdicts = chain_verdicts(entry, own)
+            passes = map(may_pass, verdicts) if undecided else (verdict is True for verdict in verdicts)
+            passing = list(compress(entry.devices, passes))
             said = tell(entry, passing)
             found = kept.slices[id(entry)] = (entry, kept.one.setdefault(said, said))
         key = id(found[1])

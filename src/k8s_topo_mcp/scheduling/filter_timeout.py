@@ -7,7 +7,7 @@ the whole attempt ends with an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from ..dra.allocation import effort_on
@@ -16,7 +16,7 @@ from ..dra.outcome import Outcome, Unallocatable, Unknown
 from ..dra.problem import AllocationProblem, TargetNode
 from ..objects import Node, Pod
 from ..view import ClusterView, derived
-from .placement import Placement
+from .placement import NodePlacement, Placement
 
 REASON = "timed out trying to allocate devices"
 GATE = "DRASchedulerFilterTimeout"
@@ -29,6 +29,8 @@ ALL_FILTERED = 100
 
 def undecided_nodes(placement: Placement) -> tuple[str, ...]:
     """Open nodes where our own search reached its bound: whether the real one ends within its limit isn't known."""
+    if not any(map(_past_bound, placement.outcomes)):
+        return ()
     return tuple(entry.node.name for entry in placement.opened if _past_bound(entry.outcome))
 
 
@@ -50,11 +52,11 @@ def counted_nodes(placement: Placement) -> tuple[Mapping[str, Effort], Mapping[s
     said = said_to_end(placement)
     limit = limit_by(said)
     slow, perhaps = dict(said), dict[str, Effort]()
-    for name, counted in _counted_nodes(placement):
+    for alike, counted in _counted_kinds(placement):
         if counted.exceeds(limit):
-            slow[name] = counted
-        elif counted.may_exceed_filter and name not in said:
-            perhaps[name] = counted
+            slow.update(dict.fromkeys([entry.target.name for entry in alike], counted))
+        elif counted.may_exceed_filter:
+            perhaps.update(dict.fromkeys([entry.target.name for entry in alike if entry.target.name not in said], counted))
     return slow, perhaps
 
 
@@ -68,14 +70,14 @@ def limit_by(said: Mapping[str, Effort]) -> float:
     return min((FILTER_LIMIT, *(counted.seconds for counted in said.values() if counted.complete)))
 
 
-def _counted_nodes(placement: Placement) -> Iterator[tuple[str, Effort]]:
+def _counted_kinds(placement: Placement) -> Iterator[tuple[Sequence[NodePlacement], Effort]]:
     """Open nodes without a solution, with the steps of the search there. Nodes of one class share their outcome and their count."""
     if not placement.filters.view.release.enabled(GATE):
         return
     kinds = {alike[0].node.name: alike for alike in placement.open_kinds if isinstance(alike[0].outcome, Unallocatable)}
     asked = [(problem, alike[0].target) for alike in kinds.values() if (problem := placement.devices.problem_on(alike[0].node)) is not None]
     for name, counted in _counted(asked):
-        yield from ((entry.node.name, counted) for entry in kinds[name])
+        yield kinds[name], counted
 
 
 def said_node(pod: Pod) -> str | None:

@@ -15,6 +15,9 @@ from ..view import ClusterView, derived
 MANY = 64
 """So many nodes more than there are may be remembered."""
 
+KEPT_ROUNDS = 3
+"""Of so many sets of nodes the infos are kept together."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeInfo:
@@ -71,7 +74,8 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
     def look() -> Mapping[str, NodeInfo]:
         pods, known, nodes = view.index(Pod, _on_node), _known(view), view.all(Node)
         last = view.carried(Node, _no_round)
-        before = last.get(_reading(view.release))
+        question = (_reading(view.release), len(nodes))  # with one node more, as a what-if has it, and without, in turns
+        before = last.pop(question, None)
         # Most are those of the view before: only nodes that are others, or whose pods are, are looked at.
         others = _others(before.nodes, nodes) if before is not None else None
         if before is not None and others is not None:
@@ -83,7 +87,9 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
                     infos[name] = _info(view, node, pods, known)
         else:
             infos = {node.name: _info(view, node, pods, known) for node in nodes}
-        last[_reading(view.release)] = _Round(nodes, pods, infos)
+        last[question] = _Round(nodes, pods, infos)
+        for oldest in tuple(last)[: max(0, len(last) - KEPT_ROUNDS)]:
+            last.pop(oldest, None)
         return infos
 
     return view.memo("node infos", look)

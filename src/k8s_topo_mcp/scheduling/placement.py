@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from ..dra.allocation import allocate, allocate_each
-from ..dra.outcome import Aborted, Allocated, Outcome, Unknown
+from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable, Unknown
 from ..dra.problem import AllocationProblem, TargetNode
 from ..findings import Finding
 from ..objects import Node, Pod
@@ -124,16 +124,25 @@ class Placement:
     @cached_property
     def fitting(self) -> tuple[NodePlacement, ...]:
         """Nodes that the pod could run on now."""
-        return tuple(entry for entry in self.opened if entry.fits) if not self.pod_wide else ()
+        if self.pod_wide or not any(outcome is None or isinstance(outcome, Allocated) for outcome in self.outcomes):
+            return ()
+        return tuple([entry for entry in self.opened if entry.fits])
 
     @cached_property
     def opened(self) -> tuple[NodePlacement, ...]:
         """Nodes where only devices decide."""
-        return tuple(entry for entry in self.nodes.values() if not entry.plain)
+        return tuple([entry for entry in self.nodes.values() if not entry.plain])
+
+    @cached_property
+    def outcomes(self) -> tuple[Outcome | None, ...]:
+        """What the matching core says of open nodes, each outcome once, however many nodes share it."""
+        return tuple({id(entry.outcome): entry.outcome for entry in self.opened}.values())
 
     @cached_property
     def contending(self) -> Mapping[str, NodePlacement]:
         """Nodes where the pod fits, or where that isn't known, or the attempt ends with an error."""
+        if all(isinstance(outcome, Unallocatable) for outcome in self.outcomes):
+            return {}
         return {entry.node.name: entry for entry in self.opened if entry.fits or isinstance(entry.outcome, Aborted | Unknown)}
 
     @cached_property
@@ -144,7 +153,9 @@ class Placement:
     @cached_property
     def aborted(self) -> tuple[NodePlacement, ...]:
         """Open nodes on which the attempt ends with an error."""
-        return tuple(entry for entry in self.opened if isinstance(entry.outcome, Aborted))
+        if not any(isinstance(outcome, Aborted) for outcome in self.outcomes):
+            return ()
+        return tuple([entry for entry in self.opened if isinstance(entry.outcome, Aborted)])
 
     @cached_property
     def reasons(self) -> Counter[str]:
@@ -172,10 +183,7 @@ class Placement:
         """Why the verdict can't be known on any open node, or ""."""
         if self.devices.not_modelled:
             return self.devices.not_modelled
-        for entry in self.opened:
-            if isinstance(entry.outcome, Unknown):
-                return entry.outcome.why
-        return ""
+        return next((outcome.why for outcome in self.outcomes if isinstance(outcome, Unknown)), "")
 
 
 def target(node: Node) -> TargetNode:
@@ -270,7 +278,7 @@ def _refused_by_each(view: ClusterView, filters: Filters, own: Hashable) -> Mapp
     question = (own, release.minor, frozenset(name for name, gate in release.gates.items() if gate.enabled))
     infos, nominated = node_infos(view), frozenset(nodes_nominated(view))
     before = carried.pop(question, None)
-    if before is None or len(before.infos) != len(infos):
+    if before is None:
         found = {name: filters.against(info.node) for name, info in infos.items()}
     else:
         found = dict(before.refused)

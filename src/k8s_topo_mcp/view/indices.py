@@ -145,7 +145,8 @@ def claims_of(view: ClusterView, pod: Pod) -> tuple[PodClaim, ...]:
     return tuple(found)
 
 
-def _claim_keys(pod: Pod) -> Iterable[tuple[str, str]]:
+def claim_keys(pod: Pod) -> Iterable[tuple[str, str]]:
+    """Namespace and name of each claim that a pod names."""
     names = [pod.claim_name_for(entry) for entry in pod.resource_claims]
     if pod.extended_resource_claim is not None:
         names.append(pod.extended_resource_claim.name)
@@ -159,7 +160,7 @@ def pods_of_claim(view: ClusterView, claim: ResourceClaim) -> tuple[Pod, ...]:
 
 def users_of_claims(view: ClusterView) -> Mapping[tuple[str, str], tuple[Pod, ...]]:
     """Pods by (namespace, name) of each claim that they name."""
-    return view.index(Pod, _claim_keys)
+    return view.index(Pod, claim_keys)
 
 
 def consumers_of(view: ClusterView, claim: ResourceClaim) -> tuple[Pod, ...]:
