@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fault_injection.scenes import Scene, request, same
+from k8s_topo_mcp.diagnosis.report import Change, Trial
+from k8s_topo_mcp.objects import Node
 from k8s_topo_mcp.sources.snapshot import load_text
 from k8s_topo_mcp.tools.explain_pending import Input, answer
+from k8s_topo_mcp.tools.remedy_parts import remedies
+from k8s_topo_mcp.view import Add
+from tests.diagnosis.clusters import cluster, node
 
 
 def test_what_gives_up_a_part_of_what_is_asked_does_not_crowd_out_what_keeps_all_of_it() -> None:
@@ -24,3 +31,24 @@ def test_what_gives_up_a_part_of_what_is_asked_does_not_crowd_out_what_keeps_all
     assert len(offered) == 4
     assert [entry.change for entry in found.not_helping][-1] == "releasing any single one of 7 others in the way"
     assert sum(bool(remedy.keeps_intent) for remedy in found.remedies) == 2
+
+
+def helping(text: str) -> Trial:
+    """`adds`: takes a new node. `gives up`: changes what is asked for. Anything else keeps it."""
+    edits = (Add(cluster(node("new")).all(Node)[0]),) if text.startswith("adds") else ()
+    return Trial(Change(text, None, "", "", "", edits, not text.startswith("gives up"), ""), ("n1",))
+
+
+@pytest.mark.parametrize(
+    ("told", "offered"),
+    [
+        (("gives up A", "gives up B", "adds X", "keeps K"), ["gives up A", "gives up B", "keeps K", "adds X"]),
+        (("gives up A", "gives up B", "adds X", "keeps K", "adds Y"), ["gives up A", "gives up B", "keeps K", "adds X"]),
+        (("gives up A", "adds X", "gives up B", "keeps K"), ["gives up A", "adds X", "keeps K"]),
+        (("gives up A", "gives up B", "gives up C", "adds X", "keeps K"), ["gives up A", "gives up B", "keeps K", "adds X"]),
+        (("keeps K", "gives up A", "gives up B", "adds X"), ["keeps K", "gives up A", "gives up B", "adds X"]),
+        (("gives up A", "gives up B", "adds X"), ["gives up A", "gives up B", "adds X"]),
+    ],
+)
+def test_the_first_kind_of_new_nodes_is_offered_even_where_another_takes_its_row(told: tuple[str, ...], offered: list[str]) -> None:
+    assert [remedy.change for remedy in remedies([helping(text) for text in told], 3, None)] == offered

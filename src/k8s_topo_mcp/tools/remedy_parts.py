@@ -57,7 +57,7 @@ def _first(trials: Sequence[Trial], limit: int) -> Sequence[Trial]:
     if first and not any(_keeps(trial) for trial in first):
         first[-1:] = [trial for trial in others if _keeps(trial)][:1] or first[-1:]
     if not any(adds_nodes(trial.change) for trial in first):
-        first += [trial for trial in others if adds_nodes(trial.change)][:1]
+        first += [trial for trial in trials if adds_nodes(trial.change)][:1]
     return first
 
 
