@@ -264,6 +264,7 @@ def test_karpenters_own_word_that_it_passes_claims_over_decides_where_nothing_el
 def test_a_word_of_karpenter_that_its_settings_contradict_leaves_it_open() -> None:
     found = scene(*JUDGING, node_pool(), pods=said_of(IGNORES))
     assert (codes(found), would_act(found)) == (["CLAIMS_IGNORED"], "unknown")
+    assert found[0].finding.text("setting") == "as it says of the pod, though --ignore-dra-requests=false"
     assert codes(scene(*JUDGING, led_since(JUST_NOW), node_pool(), pods=said_of(IGNORES))) == []
 
 

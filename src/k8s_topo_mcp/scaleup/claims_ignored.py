@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from ..findings import finding
 from ..objects import Pod
 from ..view import ClusterView
-from .autoscaler import Autoscaler
+from .autoscaler import Autoscaler, ClaimSupport
 from .demand import device_demand, features_of
 from .karpenter_words import ignores_claims
 from .obstacle import Certainty, certainty_of
@@ -37,13 +37,21 @@ def claims_ignored(view: ClusterView, autoscaler: Autoscaler) -> Check:
             "spec.template.spec.containers" if autoscaler.ref is not None else "",
             autoscaler=autoscaler.kind,
             version=autoscaler.version_text,
-            setting=support.because if support.judged == "no" else "as it says of the pod" if said else support.because,
+            setting=_setting(support, said),
             effect="skipped" if said else support.effect or "unknown",
         )
         known: Mapping[str, Certainty] = {"yes": "unknown", "no": certainty_of(support.basis), "unknown": "likely" if said else "unknown"}
         return Passed(found, known[support.judged], REMEDIES[autoscaler.kind])
 
     return check
+
+
+def _setting(support: ClaimSupport, said: bool) -> str:
+    """What shows it: a setting that turns claims off before the autoscaler's word; against the word a setting that turns them on."""
+    if not said or support.judged == "no":
+        return support.because
+    against = f", though {support.because}" if support.judged == "yes" and support.because else ""
+    return f"as it says of the pod{against}"
 
 
 def feature_ignored(view: ClusterView, autoscaler: Autoscaler, templates: Iterable[NodeTemplate]) -> Check:
