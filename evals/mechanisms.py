@@ -132,6 +132,7 @@ _CODES: dict[Mechanism, tuple[str, ...]] = {
         "GROUP_FULL",
         "MAX_NODES_REACHED",
         "LIMIT_REACHED",
+        "LIMIT_SAID_REACHED",
         "GROUP_BACKOFF",
     ),
     Mechanism.REFERENCE: (

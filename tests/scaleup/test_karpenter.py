@@ -9,11 +9,13 @@ import pytest
 
 from k8s_topo_mcp.findings import finding
 from k8s_topo_mcp.objects import Quantity
+from k8s_topo_mcp.scaleup import karpenter_words
 from k8s_topo_mcp.scaleup.autoscalers import autoscalers
 from k8s_topo_mcp.scaleup.fit import Fit
 from k8s_topo_mcp.scaleup.obstacle import would_act
 from k8s_topo_mcp.scaleup.obstacles import obstacles
 from k8s_topo_mcp.scaleup.template import NodeTemplate
+from k8s_topo_mcp.tools.scaleup_words import phrase
 from tests.diagnosis.clusters import Item, cluster
 from tests.diagnosis.layers.objects import event
 
@@ -268,25 +270,80 @@ def test_a_word_of_karpenter_that_its_settings_contradict_leaves_it_open() -> No
     assert codes(scene(*JUDGING, led_since(JUST_NOW), node_pool(), pods=said_of(IGNORES))) == []
 
 
+OVER = f"Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool={GROUP})"
+NO_NODE_LEFT = f"Failed to schedule pod, no node has it; node limits have been exhausted for nodepool (NodePool={GROUP})"
+
+
+def over(limits: dict[str, str], *items: Item, said: str = OVER, **more: Any) -> Any:
+    """A NodePool whose known kind of nodes, of 8 CPUs, is within these limits, and what Karpenter says of a pod."""
+    return scene(*JUDGING, node_pool(limits=limits), *items, pods=said_of(said, **more))
+
+
 def test_karpenters_own_word_that_all_its_kinds_of_nodes_pass_a_limit() -> None:
-    over = f"Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool={GROUP})"
+    limits = {"cpu": "16", "nodes": "5"}
+    found = over(limits)
+    assert (codes(found), found[0].certainty, would_act(found)) == (["LIMIT_SAID_REACHED"], "likely", "no")
+    assert (found[0].finding.values["limits"], found[0].finding.values["age"]) == (("cpu (8 of 16 used)",), "180")
+    assert "higher limit of cpu" in found[0].removed_by
+    assert codes(over(limits, said=OVER.replace(GROUP, f"{GROUP}-2"))) == []
+    assert codes(over(limits, component="somebody")) == []
+    assert codes(over(limits, at=HOURS_AGO)) == []
+
+
+def test_which_of_several_limits_karpenter_means_is_not_guessed() -> None:
+    """A kind of node that isn't known here may be large in what has the most left."""
+    found = over({"cpu": "100", "memory": "400Gi"})
+    assert (codes(found), found[0].certainty, found[0].finding.field) == (["LIMIT_SAID_REACHED"], "likely", "spec.limits")
+    assert found[0].finding.values["limits"] == ("cpu (8 of 100 used)", "memory (64Gi of 400Gi used)")
+    assert "cpu" not in found[0].removed_by
+    assert "memory" not in found[0].removed_by
+    _, there = phrase(found[0].finding)
+    assert there == (
+        "as Karpenter said 3m ago, every kind of its nodes passes one of these limits, it doesn't say which: "
+        "cpu (8 of 100 used), memory (64Gi of 400Gi used)"
+    )
+
+
+def test_karpenters_word_that_no_node_is_left_is_of_limit_nodes_and_open_where_fewer_are_seen() -> None:
+    found = over({"cpu": "100", "memory": "400Gi", "nodes": "2"}, said=NO_NODE_LEFT)
+    assert (codes(found), found[0].certainty, would_act(found)) == (["LIMIT_SAID_REACHED"], "unknown", "unknown")
+    assert (found[0].finding.field, found[0].finding.values["limits"]) == ("spec.limits[nodes]", ("nodes (1 of 2 used)",))
+    assert codes(over({"cpu": "100"}, said=NO_NODE_LEFT)) == []
+    assert codes(over({"nodes": "2"})) == ["LIMIT_SAID_REACHED"]
+
+
+def test_of_karpenters_words_on_several_pods_the_newest_says_which_limit() -> None:
+    first, second = asking(name="a"), asking(name="b")
+    words = [
+        event(pod, "FailedScheduling", said, component="karpenter", at=at)
+        for pod, said, at in ((first[1], OVER, MINUTES_AGO), (second[1], NO_NODE_LEFT, JUST_NOW))
+    ]
+    found = scene(*JUDGING, node_pool(limits={"cpu": "100", "nodes": "3"}), *words, pods=(*first, *second))
+    assert found[0].finding.values["limits"] == ("nodes (1 of 3 used)",)
+
+
+def test_karpenters_words_on_limits_are_read_once_for_all_node_pools(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    real = karpenter_words.newest_on_pod
+    monkeypatch.setattr(karpenter_words, "newest_on_pod", lambda view, pod: asked.append(pod.name) or real(view, pod))
+    both = OVER + f"; all available instance types exceed limits for nodepool (NodePool={GROUP}-2)"
+    view = cluster(*IN_POOL, *said_of(both), *JUDGING)
+    pods = tuple(waiting(view))
+    assert sorted(name for name in (GROUP, f"{GROUP}-2", f"{GROUP}-3") if name in karpenter_words.over_limits(view, pods)) == [
+        GROUP,
+        f"{GROUP}-2",
+    ]
+    assert asked == ["p"]
+
+
+def test_karpenters_word_on_a_limit_ends_with_a_node_claim_that_comes_or_goes() -> None:
+    made = (condition("Launched"), condition("Registered"), condition("Initialized"))
     limits = {"cpu": "16", "memory": "4000Gi"}
-
-    def met_with(*items: Item, said: str = over, **more: Any) -> Any:
-        return scene(*JUDGING, node_pool(limits=limits), *items, pods=said_of(said, **more))
-
-    found = met_with()
-    assert (codes(found), found[0].certainty, would_act(found)) == (["LIMIT_REACHED"], "likely", "no")
-    assert [found[0].finding.text(name) for name in ("resource", "used", "limit")] == ["cpu", "8", "16"]
-    several = f"Failed to schedule pod, no node has it; node limits have been exhausted for nodepool (NodePool={GROUP})"
-    assert codes(met_with(said=several)) == ["LIMIT_REACHED"]
-    assert codes(met_with(said=over.replace(GROUP, f"{GROUP}-2"))) == []
-    assert codes(met_with(component="somebody")) == []
-    assert codes(met_with(at=HOURS_AGO)) == []
-    gone = node_claim(f"{GROUP}-a", condition("Launched"), condition("Registered"), condition("Initialized"), created=HOURS_AGO)
-    assert codes(met_with(gone)) == ["LIMIT_REACHED"]
-    gone["metadata"]["deletionTimestamp"] = JUST_NOW
-    assert codes(met_with(gone)) == []
+    claim_of = node_claim(f"{GROUP}-a", *made, created=HOURS_AGO)
+    assert codes(over(limits, claim_of)) == ["LIMIT_SAID_REACHED"]
+    assert codes(over(limits, node_claim(f"{GROUP}-a", *made, created=MINUTES_AGO))) == []  # the same attempt makes it after the word
+    claim_of["metadata"]["deletionTimestamp"] = JUST_NOW
+    assert codes(over(limits, claim_of)) == []
 
 
 def test_the_last_launch_failed_for_lack_of_machines() -> None:

@@ -241,6 +241,7 @@ CODES: dict[str, CodeRow] = dict(
         _row("NO_NODE_GROUP", "pending", "", "nothing here tells of a node group that could grow"),
         _row("GROUP_NODES_DIFFER", "pending", "group nodes drivers", "nodes of the group publish different devices; one stands for all"),
         _row("LIMIT_REACHED", "pending", "resource used limit adds", "one more node would pass a limit of the autoscaler"),
+        _row("LIMIT_SAID_REACHED", "pending", "pool limits age", "Karpenter said that one more node would pass a limit of the NodePool"),
         _row("NO_DEVICE_MODEL", "pending", "group devices why", "nobody tells the autoscaler what devices a new node of the group has"),
         _row(
             "DEVICE_MODEL_UNUSABLE", "pending", "group version why", "the devices that the autoscaler imagines on a new node can't be used"

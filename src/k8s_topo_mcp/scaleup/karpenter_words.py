@@ -9,7 +9,8 @@ in the pod's namespace may have written it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from ..objects import Event, Lease, Pod
 from ..view import ClusterView
@@ -23,10 +24,19 @@ HOLDS = 600.0
 CLAIMS_IGNORED = "pod has Dynamic Resource Allocation requirements that are not yet supported by Karpenter"
 NO_DEVICES = "no instance type can satisfy the allocation"
 _OVER_LIMITS = re.compile(
-    r"(?:all available instance types exceed limits|node limits have been exhausted) for nodepool \(NodePool=([^\s()]{1,253})\)"
+    r"(all available instance types exceed limits|node limits have been exhausted) for nodepool \(NodePool=([^\s()]{1,253})\)"
 )
 _LONGEST = 2000
 """Characters of a message that are read: Kubernetes allows 1,024."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OverLimits:
+    """Its word that a new node would pass a limit of a NodePool. `of_nodes`: that limit "nodes" is used up to the last; else it doesn't
+    say which limit."""
+
+    event: Event
+    of_nodes: bool
 
 
 def word(view: ClusterView, pod: Pod) -> Event | None:
@@ -47,7 +57,10 @@ def word_on_one(view: ClusterView, pods: Iterable[Pod]) -> tuple[Pod, Event] | N
 
 def refusal(view: ClusterView, pod: Pod) -> str:
     """Why it can't schedule the pod, in its own words; "" where it has a node for it, or nothing that it said holds."""
-    event = word(view, pod)
+    return _refused(word(view, pod))
+
+
+def _refused(event: Event | None) -> str:
     return event.message[:_LONGEST] if event is not None and event.reason == "FailedScheduling" else ""
 
 
@@ -56,6 +69,14 @@ def ignores_claims(view: ClusterView, pod: Pod) -> bool:
     return CLAIMS_IGNORED in refusal(view, pod)
 
 
-def over_limits(view: ClusterView, pod: Pod, pool: str) -> Event | None:
-    """Its word that every node of that NodePool would pass the limits."""
-    return word(view, pod) if pool in _OVER_LIMITS.findall(refusal(view, pod)) else None
+def over_limits(view: ClusterView, pods: tuple[Pod, ...]) -> Mapping[str, OverLimits]:
+    """Its newest word on any of these pods that a new node would pass a limit, by the NodePool's name."""
+
+    def named() -> Mapping[str, OverLimits]:
+        found: dict[str, OverLimits] = {}
+        for event in sorted((event for pod in pods if (event := word(view, pod)) is not None), key=lambda event: -(event.last or 0.0)):
+            for what, pool in _OVER_LIMITS.findall(_refused(event)):
+                found.setdefault(pool, OverLimits(event, what.startswith("node ")))
+        return found
+
+    return view.memo(("over the limits of NodePools", pods), named)

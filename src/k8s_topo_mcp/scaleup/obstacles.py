@@ -23,6 +23,7 @@ from .fit import Fit
 from .held_before import held_before
 from .misfits import all_of, refused, volume_elsewhere, without_model
 from .node_group import NodeGroup
+from .node_pool_limits import limits
 from .obstacle import Obstacle
 from .own_groups import in_care_of
 from .passing_over import (
@@ -174,7 +175,7 @@ def _karpenter(
     yield from concerning(pods, seen_room(placed))
     if pool is not None:
         yield from provisioning.in_flight(view, pool, group, pods, fits)
-        yield from provisioning.limits(view, pool, group, pods)
+        yield from limits(view, pool, group, pods)
         yield from all_of(pods, provisioning.untolerated(pool), provisioning.incompatible(pool))
     elsewhere = volume_elsewhere(view, group.templates), assigned_elsewhere(view, group.templates)
     yield from all_of(pods, *elsewhere, provisioning.unknown_devices(view, pool, group, pods))

@@ -8,11 +8,11 @@ topology, instance types). What happens after a NodeClaim was made (launch, regi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..findings import finding
-from ..objects import Event, Node, NodeClaim, NodePool, Pod, Quantity, Requirement
+from ..objects import Event, NodeClaim, NodePool, Pod, Requirement
 from ..objects.karpenter import NODE_POOL_LABEL
 from ..objects.node import HOSTNAME
 from ..scheduling.taint_toleration import tolerated
@@ -22,11 +22,11 @@ from .ages import age_text
 from .events import with_reason
 from .fit import Fit
 from .karpenter_labels import well_known
-from .karpenter_words import NO_DEVICES, over_limits, refusal
+from .karpenter_words import NO_DEVICES, refusal
 from .misfits import no_device_model, told_devices
 from .node_group import NodeGroup
-from .node_pools import claims_of_pools, nodes_of_pools
-from .obstacle import Certainty, Obstacle
+from .node_pools import claims_of_pools
+from .obstacle import Obstacle
 from .on_the_way import room_on
 from .passing_over import Check, Passed, nobody
 from .template import newer
@@ -35,7 +35,6 @@ RECENT = 600.0
 """Seconds for which an event of a failed launch, or of a NodePool without instance types, is taken to be still so: Karpenter repeats them
 while they are (dedupe 1 min), and a cloud's lack of a machine is remembered for minutes."""
 
-NOTHING, ONE = Quantity.parse("0"), Quantity.parse("1")
 CONDITIONS = ("ValidationSucceeded", "NodeClassReady", "Ready")
 STAGES = ("Launched", "Registered", "Initialized")
 
@@ -116,66 +115,6 @@ def waits_for(claim: NodeClaim) -> str:
 
 
 # --- a new node -------------------------------------------------------------------------------------------------------------------
-
-
-def limits(view: ClusterView, pool: NodePool, group: NodeGroup, pods: Sequence[Pod]) -> Iterator[Obstacle]:
-    """A limit of the NodePool that every kind of its nodes would pass (filterByRemainingResources); a node counts for resource "nodes". Of
-    several limits the one is told that the kind of node with the fewest passes. Karpenter may know of other kinds: where it says of a pod
-    that all would pass a limit, and made no node since, the limit is told of which the least is left."""
-    if not pool.limits:
-        return
-    used = _used(view, pool)
-    passed = [_over(pool, used, entry.node) for entry in group.templates] or [_over(pool, used, None)]
-    certainty: Certainty = "certain"
-    if all(passed):
-        resource, adds = min(passed, key=len)[0]
-    elif _said_over(view, pool, pods):
-        left = {name: most - used.get(name, NOTHING) for name, most in sorted(pool.limits.items())}
-        resource = min(left, key=lambda name: left[name].approximate_float() / (pool.limits[name].approximate_float() or 1.0))
-        adds, certainty = "more, as Karpenter says of a pod", "likely"
-    else:
-        return
-    has, most = used.get(resource, NOTHING), pool.limits[resource]
-    why = finding("LIMIT_REACHED", pool.ref, f"spec.limits[{resource}]", resource=resource, used=str(has), limit=str(most), adds=adds)
-    removed = f"a higher limit of {resource} in NodePool {pool.name}, or fewer of its nodes"
-    yield Obstacle(why, certainty, removed, len(pods), len(pods))
-
-
-def _said_over(view: ClusterView, pool: NodePool, pods: Sequence[Pod]) -> bool:
-    """Whether Karpenter said so of one of the pods, and neither the NodePool nor one of its nodes came or went since."""
-    event = next((event for pod in pods if (event := over_limits(view, pod, pool.name)) is not None), None)
-    if event is None:
-        return False
-    own = (pool, *claims_of_pools(view).get(pool.name, ()), *nodes_of_pools(view).get(pool.name, ()))
-    changes = (moment for item in own for moment in (item.metadata.created, item.metadata.deleted) if moment is not None)
-    return max(changes, default=0.0) <= (event.last or 0.0)
-
-
-def _over(pool: NodePool, used: Mapping[str, Quantity], node: Node | None) -> list[tuple[str, str]]:
-    """The limits that one more such node would pass, each with what it adds; without a node those that are used up."""
-    found: list[tuple[str, str]] = []
-    for resource, most in sorted(pool.limits.items()):
-        has = used.get(resource, NOTHING)
-        adds = ONE if resource == "nodes" else _amount(resource, node)
-        if has >= most if adds is None else has + adds > most:
-            found.append((resource, "" if adds is None else str(adds)))
-    return found
-
-
-def _amount(resource: str, node: Node | None) -> Quantity | None:
-    return None if node is None else node.capacity.get(resource) or node.allocatable.get(resource) or NOTHING
-
-
-def _used(view: ClusterView, pool: NodePool) -> dict[str, Quantity]:
-    """What the nodes of the NodePool have, and NodeClaims that have no node yet: as the scheduler counts it, not as the status says."""
-    total: dict[str, Quantity] = {}
-    nodes = nodes_of_pools(view).get(pool.name, ())
-    names = {node.name for node in nodes}
-    coming = [claim for claim in claims_of_pools(view).get(pool.name, ()) if not claim.node or claim.node not in names]
-    for resources in (*(node.capacity for node in nodes), *(claim.capacity for claim in coming)):
-        for resource, amount in {**resources, "nodes": ONE}.items():
-            total[resource] = total[resource] + amount if resource in total else amount
-    return total
 
 
 def untolerated(pool: NodePool) -> Check:

@@ -151,6 +151,11 @@ def _karpenter(found: Finding) -> tuple[str, str]:
             return f"an instance type for NodePool {value('pool')}", f"none meets its requirements{_since(found)}{_message(found)}"
         case "NODE_CLAIM_IN_FLIGHT":
             return "a further node", f"{value('node_claims')} is being made, {_age(found)} so far; it waits for {value('waits')}"
+        case "LIMIT_SAID_REACHED":
+            limits = _listed(found, "limits")
+            which = "limit" if len(limits) == 1 else "one of these limits, it doesn't say which:"
+            said = f"as Karpenter said{_since(found)}, every kind of its nodes passes {which} {fold(limits)}"
+            return f"one more node within the limits of NodePool {value('pool')}", said
         case "INSUFFICIENT_CAPACITY":
             return f"a machine for NodePool {value('pool')}", f"the cloud had none{_since(found)}{_message(found)}"
         case "NODES_DO_NOT_REGISTER":
