@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from ..objects import Node, Pod
 from ..scheduling.gang_scheduling import Gang
@@ -20,6 +21,8 @@ from ..view import ClusterView, Edit, Replace
 from .alike import Alike
 from .queue import Entry
 
+Again = Literal["after all others", "after all others, reversed", "at once"]
+"""When refused pods come up again: in the queue's order or the other way round, or as soon as another pod was placed."""
 MOST_JUDGED = 200_000
 """So many times a node may be judged in one play. Reached only where every placement touches all nodes of a large cluster."""
 
@@ -56,8 +59,8 @@ class Play:
 
 
 class Player:
-    """One way through; `path` says which kind of node each tie takes, the first where it ends. `at_once`: what was refused comes up again
-    as soon as another pod is placed, else after all others."""
+    """One way through; `path` says which kind of node each tie takes, the first where it ends. `again`: when what was refused comes up
+    again."""
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class Player:
         known: Known,
         alike: Alike,
         path: Sequence[int],
-        at_once: bool = False,
+        again: Again = "after all others",
     ) -> None:
         pods = [pod for entry in entries for pod in entry.pods]
         self._view = view
@@ -84,7 +87,7 @@ class Player:
         self._nominated = any(pod.nominated_node_name for pod in pods)
         self._may_open: dict[int, bool] = {}
         self._overtaken = False
-        self._at_once = at_once
+        self._again: Again = again
         self._unknown = ""
 
     def run(self) -> Play:
@@ -100,13 +103,13 @@ class Player:
                 complete = self._try(entry)
                 if len(self._placed) > there:
                     self._overtaken |= may_come_up
-                    refused = self._refused_still(refused) if again and self._at_once else refused
+                    refused = self._refused_still(refused) if again and self._again == "at once" else refused
                 if not complete:
                     refused.append(entry)
                     may_come_up |= again and self._may_come_up(entry)
                 if self._unknown:
                     break
-            waiting = refused
+            waiting = refused[::-1] if self._again == "after all others, reversed" else refused
             self._placing.settled()
             if not again or len(self._placed) == before:
                 break
@@ -124,17 +127,17 @@ class Player:
         )
 
     def _refused_still(self, refused: Sequence[Entry]) -> list[Entry]:
-        """Those that are refused again, as long as that places any. Of pods of one kind the first is asked."""
+        """Those that are refused again, as long as that places any. Once one pod of a kind is refused the others aren't asked."""
         left, placed_then = list(refused), -1
         while left and len(self._placed) > placed_then and not self._unknown:
             placed_then = len(self._placed)
-            asked: set[object] = set()
+            refused_now: set[object] = set()
             still: list[Entry] = []
             for entry in left:
                 kind = entry if entry.gang is not None else self._placing.kinds.of_pod(entry.pods[0])
-                if kind in asked or not self._may_come_up(entry) or not self._try(entry):
+                if kind in refused_now or not self._may_come_up(entry) or not self._try(entry):
                     still.append(entry)
-                asked.add(kind)
+                    refused_now.add(kind)
             left = still
         return left
 

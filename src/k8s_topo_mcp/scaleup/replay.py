@@ -2,8 +2,8 @@
 
 Source: k8s.io/kubernetes pkg/scheduler. Of nodes with equal scores the scheduler takes one at random (sorted_nodes.go): such a tie is
 played both ways unless the nodes are alike. When a refused pod comes up again isn't in the API either (backend/queue: its backoff, its last
-attempt, and when the queue is told that another pod was bound): where that makes a difference both ends are played, after all others and
-at once.
+attempt, and when the queue is told that another pod was bound): where that makes a difference the ends are played, after all others in the
+queue's order or the other way round, and at once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from ..scheduling.kinds_of_pods import Kinds
 from ..scheduling.placing import Known
 from ..view import ClusterView
 from .alike import Alike
-from .play import Play, Player
+from .play import Again, Play, Player
 from .queue import Entry
 
 MOST_ORDERS = 16
 """So many ways through the ties are played."""
 MOST_PLAYED = 600
 """So many pods are placed in all ways through the ties together, but for the first two ways."""
+
+OTHER_ENDS: tuple[Again, ...] = ("after all others, reversed", "at once")
+"""When refused pods may come up, besides after all others in their order: the plays lie between these."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +60,7 @@ def play_all(
     worst: Play | None = None
     waiting: deque[tuple[int, ...]] = deque([()])
     ways = plays = 0
-    any_order, both_ends = False, True
+    any_order, all_ends = False, True
     while waiting and plays < most and not (while_complete and worst is not None and not worst.complete):
         path = waiting.popleft()
         played = Player(view, entries, kinds, known, alike, path).run()
@@ -65,21 +68,25 @@ def play_all(
         first = first or played
         if worst is None or len(played.placed) < len(worst.placed):
             worst = played
-        if played.independent:
+        if played.independent and first is played:
             return Plays(first, played, ways, True)
-        if played.overtaken and both_ends and (played.complete or not while_complete):
-            at_once = Player(view, entries, kinds, known, alike, path, at_once=True).run()
+        ends: tuple[Again, ...] = OTHER_ENDS if played.overtaken else ()
+        for again in ends:
+            if not all_ends or (while_complete and not worst.complete):
+                all_ends = False
+                break
+            other = Player(view, entries, kinds, known, alike, path, again).run()
             plays += 1
-            both_ends = not at_once.unknown
-            if both_ends and _order(at_once, kinds) != _order(played, kinds):
+            all_ends = not other.unknown
+            if all_ends and _order(other, kinds) != _order(played, kinds):
                 ways, any_order = ways + 1, True
-                worst = at_once if len(at_once.placed) < len(worst.placed) else worst
+                worst = other if len(other.placed) < len(worst.placed) else worst
         for turn in range(len(path), len(played.choices)):
             start = (*path, *(0 for _ in range(turn - len(path))))
             waiting.extend((*start, other) for other in range(1, played.choices[turn]))
     assert first is not None
     assert worst is not None
-    return Plays(first, worst, ways, both_ends and not waiting and not any_order, any_order)
+    return Plays(first, worst, ways, all_ends and not waiting and not any_order, any_order)
 
 
 def _order(play: Play, kinds: Kinds) -> list[int]:
