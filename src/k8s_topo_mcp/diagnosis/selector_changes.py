@@ -162,12 +162,13 @@ def _guarded(around: Around, index: int, program: Program, path: Path, place: tu
     absent = _absent_value(literal)
     if path.kind == "capacity" and literal is not None and absent == "''":
         literal, absent = f"quantity({literal})", "quantity('0')"
+    asked = compared is not None and _asks_for_absent(compared, path)
     if absent is not None:
         text, changed = f".?{key}.orValue({absent})", expression[:start] + optional + f".orValue({absent})" + expression[end:]
         # Equal to nothing else, it leaves out the devices without the key, as a guard does.
-        same = compared is not None and compared.operator == "==" and not compared.negated and absent != literal
+        same = compared is not None and compared.operator == "==" and not compared.negated and not asked
         yield around.selector(index, changed, text, same)
-    if literal is not None and absent != literal:
+    if literal is not None and not asked:
         lost = "starts, but on any device: the condition is lost"
         changed = expression[:start] + optional + f".orValue({literal})" + expression[end:]
         yield around.selector(index, changed, f".?{key}.orValue({literal})", False, lost)
@@ -228,6 +229,15 @@ def _absent_value(literal: str | None) -> str | None:
     if literal[:1] in "'\"":
         return "''"
     return None
+
+
+def _asks_for_absent(compared: Comparison, path: Path) -> bool:
+    """Whether something is compared to that very value, however it is written."""
+    literal = compared.literals[0] if compared.literals else None
+    if path.kind == "capacity" and isinstance(literal, str):
+        amount = quantity_or_none(literal)
+        return amount is not None and not amount.value
+    return literal in ("", -1)
 
 
 def class_selector_changes(device_class: DeviceClass, index: int) -> Iterator[Change]:
