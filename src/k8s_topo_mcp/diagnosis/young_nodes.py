@@ -46,7 +46,7 @@ class Young:
 def publishing(view: ClusterView, problem: AllocationProblem | None = None, most: int = MOST) -> Iterator[Change]:
     """For each kind of young nodes: their drivers have published, on the first `most` of them. `problem`: whose classes name the drivers
     that matter."""
-    asked = frozenset(drivers_asked(view, problem)) if problem is not None else frozenset[str]()
+    asked = frozenset(drivers_asked(view, problem.claims)) if problem is not None else frozenset[str]()
     for young in _found(view):
         edits = [edit for node in young.nodes[:most] for edit in _complete(view, young, node)]
         named = [driver for driver in young.drivers if driver in asked] or [*young.drivers, *young.resources]
