@@ -148,6 +148,24 @@ def test_a_value_for_devices_without_the_attribute_keeps_what_is_asked_for_where
     assert (".?link.orValue('')", kept) in [(trial.change.text, trial.change.keeps_intent) for trial in report.remedies]
 
 
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        (f"{OWN}.link == ''", ".?link.orValue('')"),
+        (f'{OWN}.link == ""', ".?link.orValue('')"),
+        (f"{OWN}.rank == -1", ".?rank.orValue(-1)"),
+        (f"""device.capacity['{DRIVER}'].slots.compareTo(quantity("0")) == 0""", ".?slots.orValue(quantity('0'))"),
+        (f"""device.capacity['{DRIVER}'].slots.compareTo(quantity("0Gi")) == 0""", ".?slots.orValue(quantity('0'))"),
+    ],
+)
+def test_a_value_for_devices_without_it_keeps_nothing_where_it_is_what_is_asked_for(text: str, instead: str) -> None:
+    devices = [gpu("old"), {**gpu("new", {"link": "NVLink", "rank": 3}), "capacity": {"slots": {"value": "4"}}}]
+    report = explained(cluster(*HERE, pool(devices), *asking(request("r", 1, text))))
+    assert code(report) == "CEL_KEY_MISSING"
+    tried = [(change.text, change.keeps_intent) for change in (trial.change for trial in (*report.remedies, *report.not_helping))]
+    assert [entry for entry in tried if "orValue" in entry[0]] == [(instead, False)]
+
+
 def test_where_a_guard_is_enough_nothing_stands_behind_the_error() -> None:
     report = explained(cluster(*HERE, pool(MIXED), *asking(request("r", 2, f"{OWN}.link == 'NVLink'"))))
     assert code(report) == "CEL_KEY_MISSING"

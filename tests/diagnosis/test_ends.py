@@ -136,11 +136,20 @@ def test_of_a_pod_that_is_ending_already_it_is_told_to_wait_for_it() -> None:
     assert "end or move pod default/b; wait for pod default/a, ending already" in told
 
 
+def test_a_finalizer_is_no_reason_not_to_wait_for_a_pod_while_its_grace_period_lasts() -> None:
+    head = {"deletionTimestamp": "2026-11-29T12:10:00Z", "finalizers": ["example.com/x"]}
+    gone = pod("a", on="n1", requests={"cpu": "6"}, metadata=head)
+    told = answered(cluster(node("n1"), gone, pod("p", requests={"cpu": "4"})))
+    assert "nothing is to be changed: wait for pod default/a, ending already" in told
+    assert "finalizers" not in told
+
+
 @pytest.mark.parametrize(
-    "more", [{"deletionTimestamp": "2026-11-29T12:10:00Z", "finalizers": ["example.com/x"]}, {"deletionTimestamp": "2026-11-28T12:00:00Z"}]
+    ("more", "why"), [({"finalizers": ["example.com/x"]}, "its finalizers, or its node's kubelet"), ({}, "its node's kubelet")]
 )
-def test_of_a_pod_that_is_deleted_and_does_not_end_it_is_not_told_to_wait_for_it(more: Item) -> None:
+def test_of_a_pod_that_is_deleted_and_does_not_end_it_is_not_told_to_wait_for_it(more: Item, why: str) -> None:
+    more = {"deletionTimestamp": "2026-11-28T12:00:00Z", **more}
     gone = pod("a", on="n1", requests={"cpu": "6"}) | {"metadata": {"name": "a", "namespace": "default", "uid": "uid-a", **more}}
     told = answered(cluster(node("n1"), gone, pod("p", requests={"cpu": "4"})))
-    assert "see why pod default/a is deleted and doesn't end: its finalizers, or its node's kubelet" in told
+    assert f"see why pod default/a is deleted and doesn't end: {why}" in told
     assert "nothing is to be changed" not in told

@@ -467,3 +467,14 @@ def test_a_node_that_registered_a_moment_ago_is_what_the_group_waits_for() -> No
     assert first.change.apply == "nothing is to be changed: wait for young"
     more = cluster(device_class(), node("n1", labels=labels), pool(gpus(2), "n1"), young, pod_group(5), *members(5, request()), gates=ON)
     assert not any("registered" in trial.change.text for trial in explained(more, "m-0").remedies)
+
+
+def test_of_young_nodes_as_many_count_as_a_gang_has_members() -> None:
+    labels = {"eks.amazonaws.com/nodegroup": "train"}
+    young = [node(f"y{number}", labels=labels) for number in range(10)]
+    for item in young:
+        item["metadata"]["creationTimestamp"] = "2026-11-29T11:59:20Z"
+    settled = (node("n1", labels=labels), pool(gpus(1), "n1"), held("h", ["gpu-0"], "n1", "q"), pod("q", ("h",), on="n1"))
+    first = explained(cluster(device_class(), *settled, *young, pod_group(10), *members(10, request()), gates=ON), "m-0").remedies[0]
+    assert (first.change.text, first.fit) == (f"{DRIVER} publishes on y0, y1 and 8 more, registered 40 s ago, as on n1", 10)
+    assert first.change.apply == "nothing is to be changed: wait for y0, y1 and 8 more"

@@ -17,23 +17,23 @@ from .clusters import claim, cluster, device_class, explained, gpus, held, node,
 NODES = [f"n{number}" for number in range(6)]
 
 
-def full() -> ClusterView:
-    """Six nodes in two zones, one GPU each, all held; a pod waits for one of either zone, and one for one of any."""
+def full(left: str = "") -> ClusterView:
+    """Six nodes in two zones, one GPU each, all held; a pod waits for one of either zone, one for one of any, and one for each of two pairs
+    that have n0 in common. `left`: a node whose GPU is reserved for nobody any more."""
     items = [device_class()]
     for number, name in enumerate(NODES):
-        items += [
-            node(name, labels={"zone": "ab"[number % 2]}),
-            pool(gpus(1), name),
-            held(f"h-{name}", ["gpu-0"], on=name, pod=f"user-{name}"),
-            pod(f"user-{name}", on=name),
-        ]
-    for name, selector in (("a", {"zone": "a"}), ("b", {"zone": "b"}), ("any", {})):
+        pairs = {key: "yes" for key, members in (("one", ("n0", "n2")), ("other", ("n0", "n4"))) if name in members}
+        taken = held(f"h-{name}", ["gpu-0"], on=name, pod=f"user-{name}")
+        if name == left:
+            taken["status"]["reservedFor"] = []
+        items += [node(name, labels={"zone": "ab"[number % 2], **pairs}), pool(gpus(1), name), taken, pod(f"user-{name}", on=name)]
+    for name, selector in (("a", {"zone": "a"}), ("b", {"zone": "b"}), ("any", {}), ("one", {"one": "yes"}), ("other", {"other": "yes"})):
         items += [claim(f"c-{name}", request()), pod(name, (f"c-{name}",), nodeSelector=selector)]
     return cluster(*items)
 
 
-def told(report: Report) -> list[str]:
-    return [holder.about.name for holder in report.holders]
+def told(report: Report) -> list[tuple[str, tuple[str, ...], int, bool]]:
+    return [(holder.about.name, holder.pods, holder.devices, holder.alive) for holder in report.holders]
 
 
 @pytest.mark.parametrize("asked", [("any",), ("a", "b", "any")], ids=["one set of nodes", "several in turn"])
@@ -57,4 +57,14 @@ def test_only_the_slice_of_a_claim_that_changed_is_counted_again(asked: tuple[st
     found = {name: told(explained(later, name)) for name in asked}
     assert set(counted) == {"n2"}
     for name in asked:
-        assert found[name] == told(explained(later.under(), name))
+        assert found[name] == told(explained(full(left="n2"), name))
+
+
+def test_two_sets_of_nodes_that_begin_alike_are_not_taken_for_each_other() -> None:
+    view, names = full(), ("one", "other", "one")
+    found = [told(explained(view, name)) for name in names]
+    assert [[about for about, *_ in each] for each in found] == [["h-n0", "h-n2"], ["h-n0", "h-n4"], ["h-n0", "h-n2"]]
+    before = view.get(ResourceClaim, "h-n2", "default")
+    assert before is not None
+    later = view.with_edits(Replace(replace(before, reserved_for=())))
+    assert [told(explained(later, name)) for name in names] == [told(explained(full(left="n2"), name)) for name in names]

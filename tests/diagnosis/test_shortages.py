@@ -120,6 +120,28 @@ def test_at_least_nothing_is_no_value_to_ask_for(memory: str, largest: str, offe
     assert answered(view).split("\n")[0].endswith(f"the largest here is {largest}.")
 
 
+@pytest.mark.parametrize(
+    ("published", "operator", "offered"),
+    [
+        ([1], "> 4", ["4 → 0"]),
+        ([0], "> 4", []),
+        ([0], ">= 4", []),
+        ([-2], ">= 0", ["0 → -2"]),
+        ([-2, 0], ">= 4", ["4 → 0"]),
+        ([-2, 0], "> 4", ["4 → -1"]),
+    ],
+)
+def test_a_number_is_offered_unless_every_amount_is_as_large(published: list[int], operator: str, offered: list[str]) -> None:
+    devices = [gpu(f"a{place}", {"lanes": number}) for place, number in enumerate(published)]
+    view = cluster(*ONE, pool(devices), *asking(request("r", 1, f"{OWN}.lanes {operator}")))
+    assert list(helping(explained(view))) == [*offered, "selectors[0] removed"]
+
+
+def test_a_quantity_above_nothing_is_offered() -> None:
+    view = cluster(*ONE, pool([gpu("a", memory="512Mi")]), *asking(request("r", 1, f"{MEMORY}.compareTo(quantity('4Gi')) > 0")))
+    assert list(helping(explained(view))) == ["4Gi → 0Gi (any value up to 512Mi)", "selectors[0] removed"]
+
+
 def test_of_several_operands_the_one_that_fails_is_compared() -> None:
     text = f'{OWN}.model == "H100" && {MEMORY}.compareTo(quantity("81Gi")) >= 0'
     report = explained(cluster(*TWO, *both(model="H100"), *asking(request("r", 1, text))))

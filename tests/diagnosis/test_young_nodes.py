@@ -107,7 +107,10 @@ def test_a_young_node_with_too_few_devices_for_the_claim_is_not_told() -> None:
 def test_of_several_those_that_fit_are_named() -> None:
     second = young("2026-11-29T11:54:00Z", "younger")
     told = f"{DRIVER} publishes on young and younger, registered 40 s ago, as on n1"
-    assert soon(report(young(), second)) == {told: ("young", "younger")}
+    found = report(young(), second, PLUGIN)
+    assert soon(found) == {told: ("young", "younger")}
+    waiting = "nothing is to be changed: wait for young and younger; DaemonSet dra/plugin has no pod on young yet"
+    assert found.remedies[0].change.apply == waiting
 
 
 def test_a_taint_that_goes_with_its_start_is_no_obstacle_and_another_is() -> None:

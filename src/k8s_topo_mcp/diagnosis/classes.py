@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ..dra.prepared import cel_environment
-from ..dra.problem import AllocationProblem
 from ..dra.selectors import chain, chain_verdicts
 from ..objects import DeviceClass, ExactRequest, Metadata, ResourceClaim, ResourceSlice, Selector
 from ..scheduling.dynamic_resources import problem_of
@@ -34,9 +33,9 @@ def drivers_named(entry: DeviceClass) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found.group(2) for text in texts for found in _DRIVER.finditer(text)))
 
 
-def drivers_asked(view: ClusterView, problem: AllocationProblem) -> tuple[str, ...]:
+def drivers_asked(view: ClusterView, claims: Iterable[ResourceClaim]) -> tuple[str, ...]:
     """Drivers that the classes of the claims name, in order."""
-    names = (entry.class_name for claim in problem.claims for entry in _alternatives(claim))
+    names = (entry.class_name for claim in claims for entry in _alternatives(claim))
     classes = (view.get(DeviceClass, name) for name in dict.fromkeys(names))
     return tuple(dict.fromkeys(driver for entry in classes if entry is not None for driver in drivers_named(entry)))
 

@@ -51,14 +51,20 @@ def ending(view: ClusterView, *pods: Pod) -> tuple[Edit, ...]:
     return (*(Delete(pod) for pod in pods), *map(deallocated, freed.values()))
 
 
+def is_overdue(view: ClusterView, pod: Pod) -> bool:
+    """Whether a pod that has been deleted is there beyond its grace period, of which metadata.deletionTimestamp is the end. Before that a
+    finalizer says nothing: it keeps the object, but its containers end, and with its phase then terminal it takes no room any more."""
+    return pod.metadata.deleted is not None and bool(view.now) and pod.metadata.deleted < view.now
+
+
 def how_to_end(view: ClusterView, *pods: Pod) -> str:
-    """What is to be done so that the pods end: those that have been deleted end by themselves while their grace period lasts and no
-    finalizer keeps them (metadata.deletionTimestamp is the end of that period)."""
+    """What is to be done so that the pods end: those that have been deleted end by themselves while their grace period lasts."""
     gone = [pod for pod in pods if pod.metadata.deleted is not None]
-    stuck = [pod for pod in gone if pod.metadata.finalizers or (view.now and (pod.metadata.deleted or 0) < view.now)]
+    stuck = [pod for pod in gone if is_overdue(view, pod)]
+    held = "its finalizers, or " if any(pod.metadata.finalizers for pod in stuck) else ""
     said = (
         ("end or move", [pod for pod in pods if pod.metadata.deleted is None], ""),
-        ("see why", stuck, " is deleted and doesn't end: its finalizers, or its node's kubelet"),
+        ("see why", stuck, f" is deleted and doesn't end: {held}its node's kubelet"),
         ("wait for", [pod for pod in gone if pod not in stuck], ", ending already"),
     )
     parts = [

@@ -60,15 +60,12 @@ class PluginUnknown:
     several: tuple[ObjectRef, ...] = ()
 
 
-_COMING_UP = frozenset({"", "Pending", "Running", "Unknown", "ContainerCreating", "PodInitializing"})
-"""States of a pod that isn't ready, of which nothing can be concluded."""
-
-
 @dataclass(frozen=True, slots=True)
 class PluginPod:
     """A driver's pod on one node. `pod` is None where it has none there; `kept_off` is then the node's taint that the DaemonSet doesn't
     tolerate, or the labels that it asks for and the node lacks, in words. `state` is the kubelet's reason ("CrashLoopBackOff") or the pod's
-    phase; `exit_code`, `exit_reason` and `age` are those of the last exit."""
+    phase; `exit_code`, `exit_reason` and `age` are those of the last exit. `is_down`: it is there and isn't coming up by itself, whichever
+    of its containers is the driver."""
 
     node: str
     pod: ObjectRef | None
@@ -79,11 +76,7 @@ class PluginPod:
     age: float | None = None
     kept_off: str = ""
     exit_reason: str = ""
-
-    @property
-    def is_down(self) -> bool:
-        """Whether it is there and doesn't stay up: it has ended before, or its kubelet says what keeps it from running."""
-        return self.pod is not None and not self.ready and (self.exit_code is not None or self.state not in _COMING_UP)
+    is_down: bool = False
 
 
 @dataclass(frozen=True, slots=True)

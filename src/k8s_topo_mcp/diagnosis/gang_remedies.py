@@ -109,8 +109,10 @@ def _together(view: ClusterView, gang: Gang, trial: GangTrial, seen: Placement, 
 
 
 def _by_itself(view: ClusterView, gang: Gang, trial: GangTrial, placement: Placement) -> list[Trial]:
-    """What comes without anybody's doing and lets the group start: nodes that registered a moment ago publish, of the first kinds."""
-    tried = (_try(view, gang, change, trial.known) for change in young_nodes.publishing(view, placement.devices.problem))
+    """What comes without anybody's doing and lets the group start: nodes that registered a moment ago publish, of the first kinds. Each
+    member may need one."""
+    most = max(young_nodes.MOST, len(gang.waiting))
+    tried = (_try(view, gang, change, trial.known) for change in young_nodes.publishing(view, placement.devices.problem, most))
     return list(islice((each for each in tried if each.helps), FEW_YOUNG))
 
 

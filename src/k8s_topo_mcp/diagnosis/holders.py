@@ -26,8 +26,8 @@ from .held import ClaimKey, Enough, Held, Row, place_of
 from .report import Holder
 
 KEPT = 4
-"""Sets of nodes for which the holders of a question are kept: three zones and all of them. Where pods of these four are asked about in turn
-and a claim changes between the rounds (600 nodes), finding holders takes an eleventh of what it takes with two or with one."""
+"""Sets of nodes for which the holders of a question are kept: three zones and all of them. Where pods of more sets are asked about in turn,
+the holders of each are counted anew."""
 
 IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"})
 """Causes in which holders may be what keeps the pod."""

@@ -62,4 +62,4 @@ def _fitting(ground: Ground, problem: AllocationProblem) -> Iterator[str]:
 
 def _is_list(entry: Screened, attribute: str) -> bool:
     found = entry.device.attribute(attribute, entry.pool.driver)
-    return found is not None and found.kind in constraints.LISTS
+    return found is not None and found.kind in constraints.LIST_KINDS

@@ -14,7 +14,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from ..dra.pools import newest_of
-from ..objects import COMPUTE_DOMAIN_LABEL, DaemonSet, Node, Pod, Taint, Toleration
+from ..objects import COMPUTE_DOMAIN_LABEL, Container, DaemonSet, Node, Pod, Taint, Toleration
 from ..scheduling.node_affinity import matches
 from ..scheduling.taint_toleration import BLOCKING, tolerated
 from ..view import ClusterView
@@ -46,6 +46,13 @@ OWN_TOLERATIONS = (
 NETWORK_TOLERATION = Toleration(_NODE + "network-unavailable", "Exists", "", "NoSchedule")
 """What the DaemonSet controller tolerates for its pods, the last for those on the host's network (pkg/controller/daemon/util,
 AddOrUpdateDaemonPodTolerations)."""
+
+STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
+"""Reasons for which a container waits before its first start, or before that in a new sandbox."""
+
+CRASHED_OF_LATE = 600.0
+"""Seconds: after so long up a container's crashes no longer count, twice the longest backoff (pkg/kubelet kubelet.go MaxCrashLoopBackOff,
+k8s.io/client-go util/flowcontrol backoff.go hasExpired)."""
 
 Mark = Callable[[DaemonSet], str]
 
@@ -211,7 +218,29 @@ def _state(view: ClusterView, pod: Pod) -> PluginPod:
         None if last is None else last.exit_code,
         None if last is None else age_of(view, last.since),
         exit_reason="" if last is None else last.reason,
+        is_down=not (ready is not None and ready.holds) and _is_down(view, pod),
     )
+
+
+def _is_down(view: ClusterView, pod: Pod) -> bool:
+    """Whether a pod that isn't ready doesn't come up by itself. Nothing says which of its containers is the driver: it is so where all
+    fail, or where none was started since one that has to come before them fails."""
+    begun = any(entry.state.kind in ("running", "terminated") for entry in pod.containers)
+    before = not begun and any(_fails(view, entry, True) for entry in pod.init_containers)
+    return before or (bool(pod.containers) and all(_fails(view, entry) for entry in pod.containers))
+
+
+def _fails(view: ClusterView, entry: Container, init: bool = False) -> bool:
+    """Whether the kubelet says what keeps a container from running, or it ended of late and isn't ready again."""
+    if entry.ready:
+        return False
+    if entry.state.kind == "waiting":
+        return entry.state.reason not in STARTING
+    if init and entry.state.kind == "terminated" and entry.state.exit_code == 0:
+        return False
+    exits = [state for state in (entry.last_state, entry.state) if state.kind == "terminated" and not (init and state.exit_code == 0)]
+    ages = [age for state in exits if (age := age_of(view, state.since)) is not None]
+    return bool(ages) and min(ages) <= CRASHED_OF_LATE
 
 
 def published_on(view: ClusterView, driver: str, node: str) -> Published:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from math import floor
 
 from ..cel import Comparison, Path, Program
 from ..dra.tallies import any_passes
@@ -51,28 +52,33 @@ def _values(comparison: Comparison, near: NearMiss) -> Iterator[tuple[str, bool,
     unit = unit_of(near.wanted)
     size = UNITS.get(unit, 1)
     exact = Fraction(best.value) / size
-    floor = int(exact) if exact >= 0 else -int(-exact)
+    whole = floor(exact)
     upward = comparison.operator in (">", ">=", "==")
-    least = comparison.operator in (">", ">=")
-    if exact == floor:
+    if exact == whole:
         strict = comparison.operator in (">", "<")
-        value = floor - 1 if strict and upward else floor + 1 if strict else floor
-        if not least or value > 0:  # at least nothing is no condition
+        value = whole - 1 if strict and upward else whole + 1 if strict else whole
+        if not _always_holds(comparison.operator, value, near):
             yield f"{value}{unit}", False, "", ""
         return
     if comparison.operator == "==":
         yield near.best, False, "", ""
         return
-    fits, tempting = (floor, floor + 1) if upward else (floor + 1, floor)
+    fits, tempting = (whole, whole + 1) if upward else (whole + 1, whole)
     bound = "up to" if upward else "from"
-    if fits or not least:
+    if not _always_holds(comparison.operator, fits, near):
         yield f"{fits}{unit}", False, "", f"{near.wanted} → {fits}{unit} (any value {bound} {near.best})"
-    elif comparison.operator == ">=":
+    else:
         yield near.best, False, "", ""
     side = "above" if upward else "below"
     decimal = Quantity.of(tempting * size, "BinarySI" if unit.endswith("i") else "DecimalSI")
     note = f"{near.wanted} → {tempting}{unit} ({_in_suffix(decimal, near.best)}, still {side} {near.best})"
     yield f"{tempting}{unit}", False, "", note
+
+
+def _always_holds(operator: str, value: int, near: NearMiss) -> bool:
+    """Whether to be at least, or above, a value is no condition: of an amount that nowhere is negative."""
+    amount = not any(text.startswith("-") for text, _ in near.values)
+    return amount and ((operator == ">=" and value <= 0) or (operator == ">" and value < 0))
 
 
 def _in_suffix(value: Quantity, like: str) -> str:
@@ -156,12 +162,13 @@ def _guarded(around: Around, index: int, program: Program, path: Path, place: tu
     absent = _absent_value(literal)
     if path.kind == "capacity" and literal is not None and absent == "''":
         literal, absent = f"quantity({literal})", "quantity('0')"
+    asked = compared is not None and _asks_for_absent(compared, path)
     if absent is not None:
         text, changed = f".?{key}.orValue({absent})", expression[:start] + optional + f".orValue({absent})" + expression[end:]
         # Equal to nothing else, it leaves out the devices without the key, as a guard does.
-        same = compared is not None and compared.operator == "==" and not compared.negated and absent != literal
+        same = compared is not None and compared.operator == "==" and not compared.negated and not asked
         yield around.selector(index, changed, text, same)
-    if literal is not None and absent != literal:
+    if literal is not None and not asked:
         lost = "starts, but on any device: the condition is lost"
         changed = expression[:start] + optional + f".orValue({literal})" + expression[end:]
         yield around.selector(index, changed, f".?{key}.orValue({literal})", False, lost)
@@ -222,6 +229,15 @@ def _absent_value(literal: str | None) -> str | None:
     if literal[:1] in "'\"":
         return "''"
     return None
+
+
+def _asks_for_absent(compared: Comparison, path: Path) -> bool:
+    """Whether something is compared to that very value, however it is written."""
+    literal = compared.literals[0] if compared.literals else None
+    if path.kind == "capacity" and isinstance(literal, str):
+        amount = quantity_or_none(literal)
+        return amount is not None and not amount.value
+    return literal in ("", -1)
 
 
 def class_selector_changes(device_class: DeviceClass, index: int) -> Iterator[Change]:

@@ -26,7 +26,7 @@ from .plugins import device_plugin_of, plugin_of, pod_on
 from .report import Change
 
 MOST = 8
-"""Young nodes of one kind that are played as complete."""
+"""Young nodes of one kind that are played as complete for one pod."""
 MADE_ALIKE = frozenset({"nodegroup", "nodepool", "karpenter"})
 """Kinds of groups whose nodes somebody makes alike."""
 NAMED = 2
@@ -43,17 +43,19 @@ class Young:
     resources: tuple[str, ...]
 
 
-def publishing(view: ClusterView, problem: AllocationProblem | None = None) -> Iterator[Change]:
-    """For each kind of young nodes: their drivers have published. `problem`: whose classes name the drivers that matter."""
-    asked = frozenset(drivers_asked(view, problem)) if problem is not None else frozenset[str]()
+def publishing(view: ClusterView, problem: AllocationProblem | None = None, most: int = MOST) -> Iterator[Change]:
+    """For each kind of young nodes: their drivers have published, on the first `most` of them. `problem`: whose classes name the drivers
+    that matter."""
+    asked = frozenset(drivers_asked(view, problem.claims)) if problem is not None else frozenset[str]()
     for young in _found(view):
-        edits = [edit for node in young.nodes[:MOST] for edit in _complete(view, young, node)]
+        edits = [edit for node in young.nodes[:most] for edit in _complete(view, young, node)]
         named = [driver for driver in young.drivers if driver in asked] or [*young.drivers, *young.resources]
         what, where = _several(named), _several([node.name for node in young.nodes])
         verb = "publishes" if len(named) == 1 else "publish"
         since = _age(view, young.nodes)
         text = f"{what} {verb} on {where}, registered {since} ago, as on {young.like.name}"
-        how = f"nothing is to be changed: wait for {young.nodes[0].name}{_state(view, named[0], young.nodes[0])}"
+        there = "there" if len(young.nodes) == 1 else f"on {young.nodes[0].name}"
+        how = f"nothing is to be changed: wait for {where}{_state(view, named[0], young.nodes[0], there)}"
         yield Change(text, young.nodes[0].ref, "", "", "", tuple(edits), True, how)
 
 
@@ -145,13 +147,13 @@ def _age(view: ClusterView, nodes: Sequence[Node]) -> str:
     return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
 
 
-def _state(view: ClusterView, driver: str, node: Node) -> str:
-    """What is seen of the driver there."""
+def _state(view: ClusterView, driver: str, node: Node, there: str) -> str:
+    """What is seen of the driver on a node; `there` says which, in words."""
     plugin = (device_plugin_of if "/" in driver else plugin_of)(view, driver)
     if not isinstance(plugin, PluginSet):
         return ""
     own = f"DaemonSet {plugin.daemon_set.namespace}/{plugin.daemon_set.name}"
     state = pod_on(view, plugin, node.name)
     if state.pod is None:
-        return f"; {own} has no pod there{f': {state.kept_off}' if state.kept_off else ' yet'}"
-    return f"; pod {state.pod.namespace}/{state.pod.name} of {own} is {'ready' if state.ready else state.state} there"
+        return f"; {own} has no pod {there}{f': {state.kept_off}' if state.kept_off else ' yet'}"
+    return f"; pod {state.pod.namespace}/{state.pod.name} of {own} is {'ready' if state.ready else state.state} {there}"

@@ -14,6 +14,7 @@ from ..cel import Environment
 from ..objects import Attribute, DeviceConstraint
 from .attributes import look_up
 from .candidates import Candidate
+from .features import LISTS
 from .requests import RequestPlan
 
 Values = tuple[str, frozenset[object]]
@@ -21,7 +22,7 @@ Values = tuple[str, frozenset[object]]
 
 NOTHING: Values = ("", frozenset())
 SCALARS = frozenset({"string", "int", "bool", "version"})
-LISTS = {"strings": "string", "ints": "int", "bools": "bool", "versions": "version"}
+LIST_KINDS = {"strings": "string", "ints": "int", "bools": "bool", "versions": "version"}
 
 
 class Rule(Protocol):
@@ -38,8 +39,8 @@ def as_set(attribute: Attribute) -> Values | None:
     """The scalar type and the set of values; None for a type that isn't known or an empty list."""
     if attribute.kind in SCALARS:
         return attribute.kind, frozenset({attribute.value})
-    if attribute.kind in LISTS and isinstance(attribute.value, tuple) and attribute.value:
-        return LISTS[attribute.kind], frozenset(attribute.value)
+    if attribute.kind in LIST_KINDS and isinstance(attribute.value, tuple) and attribute.value:
+        return LIST_KINDS[attribute.kind], frozenset(attribute.value)
     return None
 
 
@@ -108,7 +109,7 @@ class DistinctAttribute(_AttributeRule):
 
 def rules_of(constraints: tuple[DeviceConstraint, ...], features: frozenset[str], environment: Environment) -> list[Rule]:
     """The rules of one claim, in order."""
-    lists = "ListTypeAttributes" in features
+    lists = LISTS in features
     return [
         MatchAttribute(constraint, constraint.match_attribute, lists, environment)
         if constraint.match_attribute is not None

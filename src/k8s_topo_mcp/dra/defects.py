@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from .features import LISTS
 from .pools import Pool
 from .problem import AllocationProblem
 from .requests import RequestPlan
@@ -58,7 +59,7 @@ def _distinct(problem: AllocationProblem, pools: Sequence[Pool], plans: Sequence
 
 def _lists_shared(problem: AllocationProblem, pools: Sequence[Pool], plans: Sequence[RequestPlan]) -> bool:
     names = {constraint.match_attribute for claim in problem.claims for constraint in claim.spec.constraints} - {None}
-    if not names or "ListTypeAttributes" not in problem.features:
+    if not names or LISTS not in problem.features:
         return False
     found = (
         device.attribute(name, pool.driver) for pool in pools for entry in pool.slices for device in entry.devices for name in names if name

@@ -13,6 +13,7 @@ from .candidates import Candidate, Candidates
 from .capacity import Amount, NotRepresentable, consumed_by, shortage
 from .constraints import NOTHING, SCALARS, MatchAttribute, Rule, Values, as_set
 from .counters import PoolCounters
+from .features import LISTS
 from .outcome import Abort, Aborted
 from .requests import Alternatives, RequestPlan, abort, claim_text
 from .search import End, Search
@@ -93,7 +94,7 @@ class Replay(Search):
     ) -> None:
         super().__init__(candidates, requests, verdicts, None, bound)
         problem = candidates.problem
-        lists = "ListTypeAttributes" in problem.features
+        lists = LISTS in problem.features
         match = ShrinkingMatch if lists and problem.minor == 36 else MatchAttribute
         self._old = problem.minor <= 35
         self._totals: dict[int, dict[str, Amount]] = {}

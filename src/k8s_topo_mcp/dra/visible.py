@@ -21,12 +21,11 @@ from .problem import TargetNode
 Visible: TypeAlias = tuple[Pool, ResourceSlice]
 
 KEPT = 8
-"""Sets of nodes for which it is kept: parts of the cluster, and those of each that a pod leaves. Where pods of four parts are asked about
-in turn, telling slices takes half of what it takes with three or with one."""
+"""Sets of nodes for which it is kept: four parts of the cluster, and those of each that a pod leaves. A set that is asked about in turn
+with more of them than are kept is told anew each time."""
 
 FEW = 64
-"""For so few nodes nothing is kept: to compare it takes longer than to tell it anew (1.6 times for 16 nodes, 1.2 times for 64; for 1,500 it
-takes a third)."""
+"""For so few nodes nothing is kept: to compare what is kept takes longer than to tell it anew."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

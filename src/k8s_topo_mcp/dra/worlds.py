@@ -21,8 +21,9 @@ from ..objects import MAX_RESULTS, Attribute, Device
 from .bindings import NOT_YET, Group, groups_of, supposed_in, with_values
 from .candidates import Candidates
 from .capacity import NotRepresentable, arithmetic_of, shortage
-from .constraints import LISTS, SCALARS
+from .constraints import LIST_KINDS, SCALARS
 from .defects import can_show
+from .features import LISTS
 from .outcome import Abort, Aborted, Allocated, Outcome, Unallocatable, Unknown
 from .plans import plans_of
 from .pools import Pool
@@ -86,7 +87,7 @@ def in_every_world(prepared: Prepared, node: TargetNode, pools: Pools, judge: Ju
     ]
     if not open_groups:
         return judge(pools)
-    lists = "ListTypeAttributes" in problem.features
+    lists = LISTS in problem.features
     by_name: dict[str, list[Group]] = {}
     for group in open_groups:
         by_name.setdefault(group.attribute, []).append(group)
@@ -238,8 +239,8 @@ def _published(candidates: Candidates, wanted: Mapping[tuple[int, int], Device],
             continue
         if value.kind in SCALARS:
             found[value] = None
-        elif lists and value.kind in LISTS and isinstance(value.value, tuple):
-            found.update(dict.fromkeys(Attribute(LISTS[value.kind], each) for each in value.value))
+        elif lists and value.kind in LIST_KINDS and isinstance(value.value, tuple):
+            found.update(dict.fromkeys(Attribute(LIST_KINDS[value.kind], each) for each in value.value))
     return list(found)
 
 

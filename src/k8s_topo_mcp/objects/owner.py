@@ -79,11 +79,12 @@ class ReplicationController(Owner):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class StatefulSet(Owner):
-    """apps StatefulSet; `parallel`: it doesn't wait with the next pod until the one before is ready (podManagementPolicy)."""
+    """apps StatefulSet; `parallel`: it doesn't wait with the next pod until the one before is ready (podManagementPolicy). None where that
+    isn't given: the API server writes its default, but not everybody who keeps objects keeps it."""
 
     KIND: ClassVar[str] = "StatefulSet"
 
-    parallel: bool = False
+    parallel: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -233,7 +234,7 @@ def decode_stateful_set(item: Json) -> StatefulSet:
         policy = string(mapping(item, "spec"), "podManagementPolicy")
     except DecodeError as error:
         raise error.under("spec") from None
-    return replace(found, parallel=True) if policy == "Parallel" else found
+    return replace(found, parallel=policy == "Parallel") if policy in ("Parallel", "OrderedReady") else found
 
 
 decode_replication_controller = _replicated(ReplicationController, lambda spec: LabelSelector(string_map(spec, "selector")))

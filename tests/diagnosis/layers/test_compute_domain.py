@@ -216,26 +216,36 @@ def test_a_driver_that_awaits_the_whole_domain_leads_to_pods_without_a_node() ->
     assert "spec.numNodes is 3, but the pods that use template inference-channel are 2" in absent(report)
 
 
-@pytest.mark.parametrize(
-    ("spec", "advice"),
-    [
-        (
-            {},
-            "make StatefulSet default/w again with podManagementPolicy: Parallel: as it is, it makes its next pod once p is ready, "
-            "and that waits for the domain",
-        ),
-        ({"podManagementPolicy": "Parallel"}, "1 more pod of the domain, on other nodes"),
-        ({"replicas": 1}, "1 more pod of the domain, on other nodes"),
-    ],
-    ids=["one after the other", "side by side", "of one pod"],
+AGAIN = (
+    "make StatefulSet default/w again with podManagementPolicy: Parallel: as it is, it makes its next pod once p is ready, "
+    "and that waits for the domain"
 )
-def test_pods_that_are_made_one_after_the_other_wait_for_each_other(spec: Item, advice: str) -> None:
+ONE_MORE = "1 more pod of the domain, on other nodes"
+ORDERED: Item = {"podManagementPolicy": "OrderedReady"}
+
+
+@pytest.mark.parametrize(
+    ("number", "spec", "others", "advice"),
+    [
+        (2, ORDERED, (), [AGAIN]),
+        (2, {"podManagementPolicy": "Parallel"}, (), [ONE_MORE]),
+        (2, {}, (), [ONE_MORE]),
+        (2, {**ORDERED, "replicas": 1}, (), [ONE_MORE]),
+        (3, ORDERED, ("q",), [ONE_MORE]),
+        (4, ORDERED, (), [AGAIN, "2 more pods of the domain beyond those that it then makes, on other nodes"]),
+    ],
+    ids=["in order", "side by side", "not told which", "of one pod", "all are made", "too few"],
+)
+def test_pods_that_are_made_one_after_the_other_wait_for_each_other(
+    number: int, spec: Item, others: tuple[str, ...], advice: list[str]
+) -> None:
     owner = workload("StatefulSet", **{"replicas": 2, **spec})
     reference = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "w", "uid": "uid-w", "controller": True}
     own = user(metadata={"ownerReferences": [reference]})
+    more = [item for name in others for item in (user(name, "n2", metadata={"ownerReferences": [reference]}), channel(name, "n2"))]
     said = event(own, "FailedPrepareDynamicResources", DOMAIN_NOT_READY, count=9)
-    report = explained(cluster(*HERE, own, channel(), domain(number=2), owner, said))
-    assert [entry.text for entry in report.advice] == [advice]
+    report = explained(cluster(*HERE, own, channel(), *more, domain(number=number), owner, said))
+    assert [entry.text for entry in report.advice] == advice
 
 
 def test_a_label_that_is_not_there_yet_is_evidence() -> None:

@@ -284,6 +284,48 @@ def test_a_driver_that_only_comes_up_or_was_up_when_it_was_needed_is_not_to_blam
     assert code(explained(cluster(*HERE, allocated(), prepared, PLUGIN, *PLUGIN_PODS))) == ""
 
 
+def crashed(finished: str, **more: Any) -> Item:
+    return {"restartCount": 1, "lastState": {"terminated": {"exitCode": 255, "reason": "Unknown", "finishedAt": finished}}, **more}
+
+
+def test_a_driver_that_ended_once_long_ago_is_not_to_blame_though_it_is_not_ready_now() -> None:
+    long_ago = of(PLUGIN, "kubelet-plugin-a", "n1", ready=False, **crashed("2026-10-30T12:00:00Z"))
+    assert code(explained(cluster(*HERE, allocated(), bound(), PLUGIN, long_ago))) == ""
+    of_late = of(PLUGIN, "kubelet-plugin-a", "n1", ready=False, **crashed("2026-11-29T11:55:00Z"))
+    assert code(explained(cluster(*HERE, allocated(), bound(), PLUGIN, of_late))) == "PREPARE_FAILED"
+
+
+BACKING_OFF: Item = {"waiting": {"reason": "ImagePullBackOff"}}
+INITIALIZING: Item = {"waiting": {"reason": "PodInitializing"}}
+
+
+@pytest.mark.parametrize(
+    ("states", "init", "expected"),
+    [
+        ([{"running": {}}, BACKING_OFF], [], ""),
+        ([BACKING_OFF, {"waiting": {"reason": "CrashLoopBackOff"}}], [], "PREPARE_FAILED"),
+        ([INITIALIZING], [{"waiting": {"reason": "CrashLoopBackOff"}}], "PREPARE_FAILED"),
+        ([INITIALIZING], [{"running": {}}], ""),
+        ([{"running": {}}], [BACKING_OFF], ""),
+    ],
+    ids=["one of two", "all", "one before them", "one before them runs", "a sidecar beside them"],
+)
+def test_whichever_container_is_the_driver_it_is_down_only_where_that_is_plain(states: list[Item], init: list[Item], expected: str) -> None:
+    plugin = of(PLUGIN, "kubelet-plugin-a", "n1", ready=False)
+    for kind, status, all_of in (("containers", "containerStatuses", states), ("initContainers", "initContainerStatuses", init)):
+        plugin["spec"][kind] = [{"name": f"{kind}-{place}"} for place in range(len(all_of))]
+        plugin["status"][status] = [{"name": f"{kind}-{place}", "state": state, "ready": False} for place, state in enumerate(all_of)]
+    assert code(explained(cluster(*HERE, allocated(), bound(), PLUGIN, plugin))) == expected
+
+
+@pytest.mark.parametrize(("on", "phase", "expected"), [("n1", "Running", ""), ("n1", "Pending", "PREPARE_FAILED")])
+def test_a_claim_with_which_another_pod_of_the_node_runs_is_prepared(on: str, phase: str, expected: str) -> None:
+    shared = allocated()
+    shared["status"]["reservedFor"].append({"resource": "pods", "name": "q", "uid": "uid-q"})
+    other = pod("q", ("c",), on=on, status={"phase": phase})
+    assert code(explained(cluster(*HERE, shared, bound(), other, PLUGIN, *PLUGIN_PODS))) == expected
+
+
 def test_a_driver_that_is_kept_off_the_node_does_not_bring_its_slices_back() -> None:
     elsewhere = daemon_set(path=PLUGIN_PATH, nodeSelector={"kubernetes.io/hostname": "n2"})
     assert code(explained(cluster(*GONE, elsewhere))) == "DEVICE_GONE"

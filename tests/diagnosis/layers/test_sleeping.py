@@ -185,10 +185,17 @@ def test_victims_that_are_still_ending_are_what_it_waits_for() -> None:
     )
 
 
-def test_a_finalizer_that_holds_a_victim_is_named() -> None:
+def test_a_finalizer_says_nothing_of_a_victim_while_its_grace_period_lasts() -> None:
+    view = cluster(SMALL, preempting(), ending(finalizers=["example.com/keep"]))
+    assert (code(explained(view)), explained(view).advice) == ("VICTIMS_ENDING", ())
+
+
+def test_of_a_victim_that_is_overdue_the_finalizer_is_named() -> None:
     view = cluster(SMALL, preempting(), ending(deleted="2026-11-29T11:50:00Z", finalizers=["example.com/keep"]))
     assert "(their grace period ended 10m ago)" in answered(view)
-    assert [advice.text for advice in explained(view).advice] == ["finalizers of default/v hold it: example.com/keep"]
+    assert [advice.text for advice in explained(view).advice] == [
+        "see why pod default/v is deleted and doesn't end: its finalizers, or its node's kubelet (finalizers: example.com/keep)"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from ...objects import (
 )
 from ...scheduling.node_affinity import matches
 from ...view import ClusterView
-from ...view.indices import pods_using_template
+from ...view.indices import pods_of_owner, pods_using_template
 from ..evidence import Absent, Advice, Evidence, Held, Members, PluginSet, Said, said
 from ..plugins import daemon_set, pod_on, taints_between, taints_in_words
 from .new_pod import new_pod_fits
@@ -183,19 +183,22 @@ def _on_node(view: ClusterView, pod: Pod, domain: ComputeDomain) -> tuple[Eviden
 
 
 def _more_pods(view: ClusterView, pod: Pod, lack: int) -> tuple[Advice, ...]:
-    """Where the domain waits for pods that don't exist: a StatefulSet makes its next pod only once this one is ready (kubernetes
-    pkg/controller/statefulset/stateful_set_control.go processReplica, monotonic), which it isn't before the domain is."""
+    """Where the domain waits for pods that don't exist: a StatefulSet that goes by order makes its next pod only once this one is ready
+    (kubernetes pkg/controller/statefulset/stateful_set_control.go processReplica, monotonic), which it isn't before the domain is."""
     owner = pod.metadata.controller
     made_by = view.get(StatefulSet, owner.name, pod.namespace) if owner is not None and owner.kind == "StatefulSet" else None
-    if made_by is None or made_by.parallel or made_by.desired is None or made_by.desired < 2:
-        return (Advice(f"{lack} more pod{'s' if lack > 1 else ''} of the domain, on other nodes"),)
-    name = f"StatefulSet {made_by.full_name}"
-    return (
-        Advice(
-            f"make {name} again with podManagementPolicy: Parallel: as it is, it makes its next pod once {pod.name} is ready, "
-            "and that waits for the domain"
-        ),
-    )
+    unmade = 0
+    if made_by is not None and made_by.desired is not None and made_by.parallel is False:
+        unmade = max(0, made_by.desired - sum(not own.is_terminal for own in pods_of_owner(view, made_by.ref)))
+    helps: list[Advice] = []
+    if made_by is not None and unmade:
+        again = f"make StatefulSet {made_by.full_name} again with podManagementPolicy: Parallel"
+        helps.append(Advice(f"{again}: as it is, it makes its next pod once {pod.name} is ready, and that waits for the domain"))
+    more = lack - unmade
+    if more > 0:
+        beyond = " beyond those that it then makes" if unmade else ""
+        helps.append(Advice(f"{more} more pod{'s' if more > 1 else ''} of the domain{beyond}, on other nodes"))
+    return tuple(helps)
 
 
 def _repair(view: ClusterView, pod: Pod, domain: ComputeDomain) -> tuple[Advice, ...]:

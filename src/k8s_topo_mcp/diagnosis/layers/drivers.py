@@ -38,7 +38,7 @@ def look(view: ClusterView, placement: Placement, lacking: Finding) -> Held | No
     """What is known of the driver behind a cause; a finding of its own where its DaemonSet runs on no node."""
     problem = placement.devices.problem
     if lacking.code in LACKING | SCARCE and problem is not None:
-        return _drivers(view, lacking, drivers_asked(view, problem), [entry.node for entry in placement.opened])
+        return _drivers(view, lacking, drivers_asked(view, problem.claims), [entry.node for entry in placement.opened])
     if not counted_devices.is_counted(lacking):
         return None
     kept_back = counted_devices.seen(view, lacking)
@@ -52,7 +52,7 @@ def behind(view: ClusterView, problem: AllocationProblem, lacking: Finding) -> t
     """What is seen of the drivers that some claims ask for, where a driver may stand behind what they lack; for claims without a pod."""
     if lacking.code not in LACKING | SCARCE:
         return ()
-    held = _drivers(view, lacking, drivers_asked(view, problem), view.all(Node))
+    held = _drivers(view, lacking, drivers_asked(view, problem.claims), view.all(Node))
     return () if held is None else held.evidence
 
 

@@ -15,9 +15,9 @@ from ...dra.pools import newest_of
 from ...findings import finding
 from ...objects import DeviceResult, Event, Node, ObjectRef, Pod, ResourceClaim
 from ...view import ClusterView
-from ...view.indices import claims_of, events_of, slices_of_pool
+from ...view.indices import claims_of, consumers_of, events_of, slices_of_pool
 from ..evidence import Advice, Evidence, Held, PluginSet, PluginUnknown, age_of, said, stated
-from ..plugins import plugin_of, pod_on, published_on
+from ..plugins import STARTING, plugin_of, pod_on, published_on
 from . import compute_domain
 from .new_pod import new_pod_fits, placed_anew
 
@@ -27,7 +27,6 @@ SANDBOX = frozenset({"FailedCreatePodSandBox", "FailedPodSandBoxStatus", "Networ
 IMAGES = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError"}
 )
-STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
 EXAMPLES = 4
 
 _UNREGISTERED = re.compile(r"DRA driver (\S+) is not registered")
@@ -288,11 +287,14 @@ def _silent(view: ClusterView, pod: Pod, results: tuple[Allocated, ...]) -> Held
 
 def _driver_down(view: ClusterView, pod: Pod, results: tuple[Allocated, ...]) -> Held | None:
     """A driver that doesn't stay up on the node, while the kubelet has it to prepare the devices: before the sandbox is made
-    (kuberuntime_manager.go SyncPod: PrepareDynamicResources, then createPodSandbox)."""
+    (kuberuntime_manager.go SyncPod: PrepareDynamicResources, then createPodSandbox), and once for all pods of a claim (manager.go:
+    "Resources already prepared")."""
     sandbox = pod.condition("PodReadyToStartContainers")
     if sandbox is not None and sandbox.holds:
         return None
     for claim, result in results:
+        if any(own.node_name == pod.node_name and own.phase == "Running" for own in consumers_of(view, claim)):
+            continue
         plugin = plugin_of(view, result.driver)
         if isinstance(plugin, PluginSet) and pod_on(view, plugin, pod.node_name).is_down:
             return _not_prepared(view, pod, claim, result.driver, results, "driver down")

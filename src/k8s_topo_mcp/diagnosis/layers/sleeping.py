@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ...objects import DEFAULT_SCHEDULER, DeviceClass, Node, Pod, ResourceSlice
+from ...objects import DEFAULT_SCHEDULER, Node, Pod, ResourceSlice
 from ...view import ClusterView
 from ...view.indices import allocated_claims, claims_of, lease
 from ...view.leases import is_live
-from ..classes import drivers_named
+from ..classes import drivers_asked
 from ..evidence import Attempt, Changed, CountedTwice, Evidence, Queued, age_of, last_refusal
 
 BACKOFF = 10.0
@@ -71,9 +71,7 @@ def _shares(view: ClusterView, pod: Pod, moment: float | None) -> tuple[Evidence
     if moment is None or not view.release.enabled("DRAConsumableCapacity"):
         return ()
     own = [entry.claim for entry in claims_of(view, pod) if entry.claim is not None and entry.claim.allocation is None]
-    names = dict.fromkeys(asked.class_name for claim in own for request in claim.spec.requests for asked in request.alternatives)
-    classes = [view.get(DeviceClass, name) for name in names]
-    for driver in dict.fromkeys(driver for entry in classes if entry is not None for driver in drivers_named(entry)):
+    for driver in drivers_asked(view, own):
         shares = 0
         for claim in allocated_claims(view):
             allocation = claim.allocation

@@ -13,6 +13,7 @@ from ...scheduling.default_preemption import evicted
 from ...scheduling.placement import place
 from ...view import ClusterView, Delete
 from ...view.indices import pods_on
+from ..ends import how_to_end, is_overdue
 from ..evidence import Advice, Held
 
 
@@ -29,9 +30,13 @@ def look(view: ClusterView, pod: Pod) -> Held | None:
     found = finding(
         "VICTIMS_ENDING", pod.ref, "status.nominatedNodeName", node=node.name, victims=names, left=f"{left:.0f}" if view.now else ""
     )
-    stuck = tuple(own for own in ending if own.metadata.finalizers)
-    helps = tuple(Advice(f"finalizers of {own.full_name} hold it: {', '.join(own.metadata.finalizers[:2])}") for own in stuck[:1])
+    overdue = [own for own in ending if is_overdue(view, own)]
+    helps = tuple(Advice(f"{how_to_end(view, own)}{_finalizers(own)}") for own in overdue[:1])
     return Held(found, (), helps, look_at=(f"kubectl -n {ending[0].namespace} describe pod {ending[0].name}",))
+
+
+def _finalizers(pod: Pod) -> str:
+    return f" (finalizers: {', '.join(pod.metadata.finalizers[:2])})" if pod.metadata.finalizers else ""
 
 
 def _fits(view: ClusterView, pod: Pod, node: Node) -> bool:
