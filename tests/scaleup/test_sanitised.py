@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from k8s_topo_mcp.objects import Node, ResourceSlice
 from k8s_topo_mcp.scaleup.sanitised import sanitised
-from k8s_topo_mcp.scaleup.template import NodeTemplate, added, renamed
+from k8s_topo_mcp.scaleup.template import NodeTemplate, added, moved, renamed
 from k8s_topo_mcp.view import ClusterView
 from tests.golden import Golden
 from tests.scaleup.clusters import GPU, NUMA, ROOT, daemon_set, item, node, node_pool, pair, slices, view
@@ -222,6 +223,14 @@ def test_a_node_whose_device_plugin_has_not_come_up_is_not_taken() -> None:
 def test_only_a_whole_name_is_the_node_s() -> None:
     assert [renamed(text, "a", "x-1") for text in ("a", "a-gpu.nvidia.com", "pool-a", "data", "a-a")] == [
         "x-1", "x-1-gpu.nvidia.com", "pool-x-1", "data-x-1", "x-1-a",
+    ]  # fmt: skip
+
+
+def test_slices_and_pools_of_one_node_keep_names_of_their_own() -> None:
+    (one,) = view(node("a"), pair("a")).all(ResourceSlice)
+    there = [replace(one, pool=name, metadata=replace(one.metadata, name=name)) for name in ("gpu", "gpu-a")]
+    assert [(entry.name, entry.pool, entry.node_selection.node_name) for entry in moved(there, "b")] == [
+        ("b-gpu", "b-gpu", "b"), ("b-gpu-a", "b-gpu-a", "b"),
     ]  # fmt: skip
 
 

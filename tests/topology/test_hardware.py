@@ -136,6 +136,15 @@ def test_an_allocated_device_that_no_slice_lists_is_lost_not_free() -> None:
     assert any("no slice lists" in text for text in gaps(found))
 
 
+def test_a_device_that_is_listed_twice_hides_no_lost_one() -> None:
+    first, second = gpus(1), gpus(2)
+    for entry, name in ((first, "a"), (second, "b")):
+        entry["metadata"]["name"] = name
+        entry["spec"]["pool"]["resourceSliceCount"] = 2
+    items = [node("n1"), first, second, claim("c", held("gpu-0"), pod="p"), claim("d", held("gpu-7"), pod="p"), pod("p", node="n1")]
+    assert [hold.result.device for hold in facts(items).lost] == ["gpu-7"]
+
+
 # --- partitions -------------------------------------------------------------------------------------------------------------------
 
 

@@ -47,6 +47,7 @@ class Row(NamedTuple):
 
 
 def place_of(row: Row) -> tuple[int, str]:
+    """By what rows are put in order."""
     return row.place
 
 

@@ -30,7 +30,7 @@ def twins(view: ClusterView, node: Node, count: int) -> tuple[Add, ...] | None:
         start = TWIN if number == 0 else f"{number + 1}-{TWIN}"
         twin = _twin(node, start)
         found.append(Add(twin))
-        found += [Add(moved(entry, entry.node_selection.node_name or node.name, twin.name)) for entry in slices]
+        found += [Add(entry) for entry in moved(slices, twin.name)]
     return tuple(found)
 
 

@@ -123,9 +123,8 @@ def _extended(node: Node) -> frozenset[str]:
 def _complete(view: ClusterView, young: Young, node: Node) -> Iterator[Edit]:
     """The young node as the others are: what it lacks of their devices under its name, and Ready."""
     there = _begun(view, node)
-    for entry in new_slices(view, young.like) or ():
-        if entry.driver in young.drivers and entry.driver not in there:
-            yield Add(moved(entry, entry.node_selection.node_name or young.like.name, node.name))
+    lacking = [entry for entry in new_slices(view, young.like) or () if entry.driver in young.drivers and entry.driver not in there]
+    yield from map(Add, moved(lacking, node.name))
     taints = tuple(taint for taint in node.taints if not taint.key.startswith(CONDITION_TAINTS))
     given = {name: young.like.allocatable[name] for name in young.resources if name not in there}
     if given or len(taints) < len(node.taints):

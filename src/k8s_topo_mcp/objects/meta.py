@@ -72,7 +72,7 @@ class Metadata:
     @property
     def controller(self) -> OwnerReference | None:
         """The owner that manages this object, if one does."""
-        for owner in self.owners:  # asked of every pod: a generator would take three times as long
+        for owner in self.owners:  # asked of every pod: a generator takes longer
             if owner.controller:
                 return owner
         return None

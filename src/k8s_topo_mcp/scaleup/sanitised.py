@@ -21,7 +21,7 @@ from .daemons import daemons_on
 from .likeness import new_slices, whole
 from .passing_taints import Passing, passing_taints
 from .place_labels import ATTRIBUTES, LEVELS
-from .template import OLDER, Fact, NodeTemplate, renamed
+from .template import OLDER, Fact, NodeTemplate, new_names
 
 ZONE = "topology.kubernetes.io/zone"
 _SHARED_PLACES = frozenset({"topology.kubernetes.io/region", ZONE})
@@ -159,10 +159,13 @@ def _labels(base: Node, alike: Sequence[Node]) -> tuple[dict[str, str], frozense
 
 def _slices(slices: Sequence[ResourceSlice], alike: Sequence[Sequence[ResourceSlice]], before: str, name: str) -> tuple[ResourceSlice, ...]:
     later = _later(slices, alike)
-    return tuple(_slice(entry, later, before, name) for entry in slices)
+    names, pools = new_names(slices, before, name)
+    return tuple(_slice(entry, later, names[entry.name], pools[entry.pool], name) for entry in slices)
 
 
-def _slice(entry: ResourceSlice, later: Mapping[str, Mapping[DeviceKey, tuple[str, bool]]], before: str, name: str) -> ResourceSlice:
+def _slice(
+    entry: ResourceSlice, later: Mapping[str, Mapping[DeviceKey, tuple[str, bool]]], name: str, pool: str, node: str
+) -> ResourceSlice:
     bindings: dict[tuple[str, str, bool], set[str]] = {}
     devices: list[Device] = []
     for device in entry.devices:
@@ -175,9 +178,9 @@ def _slice(entry: ResourceSlice, later: Mapping[str, Mapping[DeviceKey, tuple[st
         devices.append(device if len(kept) == len(device.attributes) else replace(device, attributes=kept))
     return replace(
         entry,
-        metadata=Metadata(renamed(entry.name, before, name)),
-        pool=renamed(entry.pool, before, name),
-        node_selection=replace(entry.node_selection, node_name=name),
+        metadata=Metadata(name),
+        pool=pool,
+        node_selection=replace(entry.node_selection, node_name=node),
         devices=tuple(devices),
         bindings=tuple(
             AttributeBinding(key, frozenset(names), group, distinct) for (key, group, distinct), names in sorted(bindings.items())

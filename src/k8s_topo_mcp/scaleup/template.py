@@ -5,7 +5,7 @@ these is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -100,19 +100,36 @@ def added(template: NodeTemplate, names: Iterable[str]) -> tuple[Add, ...]:
         node = template.node
         labels = {**node.metadata.labels, HOSTNAME: name}
         found.append(Add(replace(node, metadata=replace(node.metadata, name=name, uid="", labels=labels))))
-        found += [Add(moved(entry, node.name, name)) for entry in template.slices]
+        found += [Add(entry) for entry in moved(template.slices, name)]
         found += [Add(_daemon(pod, node.name, name)) for pod in template.daemons]
     return tuple(found)
 
 
-def moved(entry: ResourceSlice, before: str, name: str) -> ResourceSlice:
-    """A node-local slice of the node named `before` as that of node `name`, with what is known of its devices."""
-    metadata = replace(entry.metadata, name=renamed(entry.name, before, name), uid="")
-    selection = replace(entry.node_selection, node_name=name)
-    made = replace(entry, metadata=metadata, pool=renamed(entry.pool, before, name), node_selection=selection)
-    share_judgements(entry, made)
-    share_facts(entry, made)
-    return made
+def moved(slices: Sequence[ResourceSlice], name: str) -> tuple[ResourceSlice, ...]:
+    """The node-local slices of one node as those of node `name`, with what is known of their devices."""
+    if not slices:
+        return ()
+    names, pools = new_names(slices, slices[0].node_selection.node_name, name)
+    found: list[ResourceSlice] = []
+    for entry in slices:
+        selection = replace(entry.node_selection, node_name=name)
+        metadata = replace(entry.metadata, name=names[entry.name], uid="")
+        made = replace(entry, metadata=metadata, pool=pools[entry.pool], node_selection=selection)
+        share_judgements(entry, made)
+        share_facts(entry, made)
+        found.append(made)
+    return tuple(found)
+
+
+def new_names(slices: Collection[ResourceSlice], before: str, name: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """What these slices and their pools are called on node `name`: `renamed`, or with the node's name before theirs where two would be
+    called the same."""
+
+    def of(texts: Set[str]) -> Mapping[str, str]:
+        found = {text: renamed(text, before, name) for text in texts}
+        return found if len(set(found.values())) == len(found) else {text: f"{name}-{text}" for text in texts}
+
+    return of({entry.name for entry in slices}), of({entry.pool for entry in slices})
 
 
 def _daemon(pod: Pod, before: str, name: str) -> Pod:

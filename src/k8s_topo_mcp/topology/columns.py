@@ -118,7 +118,7 @@ def plain_columns(
             pieces.extend(devices)
             seats.extend(seating.spots)
         found = [own.get(piece.name) for piece in pieces[before:]]
-        if len(found) - found.count(None) < len(own):
+        if own and not own.keys() <= {piece.name for piece in pieces[before:]}:
             return None
         of_pool.extend([pool] * len(found))
         held.extend(found)
