@@ -23,6 +23,7 @@ from k8s_topo_mcp.dra.features import allocator_features
 from k8s_topo_mcp.dra.outcome import Aborted, Allocated
 from k8s_topo_mcp.dra.variants import variant
 from k8s_topo_mcp.objects import ClaimSpec, DeviceClass, DeviceToleration, ExactRequest, ResourceClaim, ResourceSlice
+from k8s_topo_mcp.scaleup.template import new_names
 from k8s_topo_mcp.view import Add, Replace
 
 from ..diagnosis.random_pods import view_of
@@ -161,32 +162,34 @@ def _twin(row: Row, changed: Row, change: Change) -> Row:
         for device in edit.object.devices
     }
     name = row["node"]["metadata"]["name"]
+    own = [entry for entry in row["slices"] if entry["spec"].get("nodeName") == name]
+    names = new_names({entry["metadata"]["name"] for entry in own}, name, TWIN + name)
+    pools = new_names({entry["spec"]["pool"]["name"] for entry in own}, name, TWIN + name)
     labels = {"kubernetes.io/hostname": name, **(row["node"]["metadata"].get("labels") or {})}
     metadata = {"name": TWIN + name, "labels": {**labels, "kubernetes.io/hostname": TWIN + name}}
     slices = [
         {
             **entry,
-            "metadata": {**entry["metadata"], "name": TWIN + entry["metadata"]["name"]},
+            "metadata": {**entry["metadata"], "name": names[entry["metadata"]["name"]]},
             "spec": {
                 **entry["spec"],
                 "nodeName": TWIN + name,
-                "pool": {**entry["spec"]["pool"], "name": TWIN + entry["spec"]["pool"]["name"]},
-                **_devices(entry, taints),
+                "pool": {**entry["spec"]["pool"], "name": pools[entry["spec"]["pool"]["name"]]},
+                **_devices(entry, names[entry["metadata"]["name"]], taints),
             },
         }
-        for entry in row["slices"]
-        if entry["spec"].get("nodeName") == name
+        for entry in own
     ]
     return {**changed, "node": {**row["node"], "metadata": metadata}, "slices": [*row["slices"], *slices]}
 
 
-def _devices(entry: Json, taints: Mapping[tuple[str, str], set[tuple[str, str, str]]]) -> Json:
-    """The devices of a slice with those of their taints that stay."""
+def _devices(entry: Json, name: str, taints: Mapping[tuple[str, str], set[tuple[str, str, str]]]) -> Json:
+    """The devices of a slice with those of their taints that stay; `name`: what the slice is called there."""
     if "devices" not in entry["spec"]:
         return {}
     found: list[Json] = []
     for device in entry["spec"]["devices"]:
-        staying = taints[TWIN + entry["metadata"]["name"], device["name"]]
+        staying = taints[name, device["name"]]
         kept = [taint for taint in device.get("taints") or () if (taint["key"], taint.get("value", ""), taint["effect"]) in staying]
         found.append({**device, "taints": kept} if device.get("taints") else device)
     return {"devices": found}

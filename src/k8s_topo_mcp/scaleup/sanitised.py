@@ -159,7 +159,7 @@ def _labels(base: Node, alike: Sequence[Node]) -> tuple[dict[str, str], frozense
 
 def _slices(slices: Sequence[ResourceSlice], alike: Sequence[Sequence[ResourceSlice]], before: str, name: str) -> tuple[ResourceSlice, ...]:
     later = _later(slices, alike)
-    names, pools = new_names(slices, before, name)
+    names, pools = (new_names(texts, before, name) for texts in ({entry.name for entry in slices}, {entry.pool for entry in slices}))
     return tuple(_slice(entry, later, names[entry.name], pools[entry.pool], name) for entry in slices)
 
 

@@ -5,7 +5,7 @@ these is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -109,7 +109,8 @@ def moved(slices: Sequence[ResourceSlice], name: str) -> tuple[ResourceSlice, ..
     """The node-local slices of one node as those of node `name`, with what is known of their devices."""
     if not slices:
         return ()
-    names, pools = new_names(slices, slices[0].node_selection.node_name, name)
+    before = slices[0].node_selection.node_name or ""
+    names, pools = (new_names(texts, before, name) for texts in ({entry.name for entry in slices}, {entry.pool for entry in slices}))
     found: list[ResourceSlice] = []
     for entry in slices:
         selection = replace(entry.node_selection, node_name=name)
@@ -121,15 +122,11 @@ def moved(slices: Sequence[ResourceSlice], name: str) -> tuple[ResourceSlice, ..
     return tuple(found)
 
 
-def new_names(slices: Collection[ResourceSlice], before: str, name: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """What these slices and their pools are called on node `name`: `renamed`, or with the node's name before theirs where two would be
-    called the same."""
-
-    def of(texts: Set[str]) -> Mapping[str, str]:
-        found = {text: renamed(text, before, name) for text in texts}
-        return found if len(set(found.values())) == len(found) else {text: f"{name}-{text}" for text in texts}
-
-    return of({entry.name for entry in slices}), of({entry.pool for entry in slices})
+def new_names(texts: Set[str], before: str, name: str) -> Mapping[str, str]:
+    """What slices of node `before`, or their pools, are called on node `name`: `renamed`, or with the node's name before theirs where two
+    would be called the same."""
+    found = {text: renamed(text, before, name) for text in texts}
+    return found if len(set(found.values())) == len(found) else {text: f"{name}-{text}" for text in texts}
 
 
 def _daemon(pod: Pod, before: str, name: str) -> Pod:
