@@ -195,13 +195,14 @@ class _Run:
                 self.result.disagreements.append(text)
             return
         self.result.enough += 1
-        if counts.tie:
-            return
         counting = Counting(case.view, case.waiting, case.template, MOST)
+        played = counting.play(count).plays
+        if counts.tie or played.first.choices:  # also where as many are placed whichever it takes
+            return
         # Of pods that can stand in for each other any may be with another.
         numbers = {kind: number for number, kind in enumerate(dict.fromkeys(map(counting.kinds.of_pod, counting.pods)))}
         kinds = {pod.name: numbers[counting.kinds.of_pod(pod)] for pod in counting.pods}
-        ours = _together(kinds, ((pod.name, node) for pod, node in counting.play(count).plays.first.placed))
+        ours = _together(kinds, ((pod.name, node) for pod, node in played.first.placed))
         theirs = _together(kinds, bound.items())
         if ours == theirs:
             self.result.shared += 1
