@@ -87,6 +87,11 @@ class Arm(Part):
         """Whether a server is started by the interpreter that runs the evals, with this repository's source."""
         return any("{python}" in text for server in self.servers.values() for text in server.command)
 
+    @property
+    def brings_others(self) -> bool:
+        """Whether a server is somebody else's program."""
+        return any(not any("{python}" in text for text in server.command) for server in self.servers.values())
+
     def papers(self) -> str:
         """The documents, one after the other."""
         return "\n\n".join((ROOT / path).read_text(encoding="utf-8") for path in self.documents)

@@ -21,7 +21,7 @@ from fault_injection.library import recordings
 from fault_injection.library.declared import Fault
 from fault_injection.library.golden import Golden
 from fault_injection.library.recordings import Recording
-from fault_injection.library.roles import Named, filled, filled_in, roles_in
+from fault_injection.library.roles import Named, dump, filled, filled_in, roles_in
 from fault_injection.library.shelf import FAULTS, Entry, entries
 from fault_injection.library.strict import BadFile
 
@@ -240,8 +240,10 @@ class Case:
         return self.golden.verdict == "blocked by holders"
 
     def key(self) -> Object:
-        """What its fingerprint is made of beside the recording."""
-        return {**self.golden.model_dump(mode="json"), "more": [entry.model_dump(mode="json") for entry in keys.of_fault(self.entry.name)]}
+        """What its fingerprint is made of beside the recording: what is right, who plays which part in it, and the logs that are served."""
+        more = [entry.model_dump(mode="json") for entry in keys.of_fault(self.entry.name)]
+        recording = self.recording
+        return {**self.golden.model_dump(mode="json"), "more": more, "roles": dump(recording.roles), "logs": recording.logs}
 
     @property
     def answered_by(self) -> str:

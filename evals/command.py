@@ -98,7 +98,7 @@ def run_all(options: argparse.Namespace) -> int:
     sys.stderr.write(f"{len(todo)} attempts, {len(todo) - left} of them on record\n")
 
     with progress(left, sys.stderr) as tell:
-        run(todo, folder, options.seconds, options.jobs, tell, options.isolation)
+        run(todo, folder, options.seconds, options.jobs, tell, options.isolation, options.cases)
     sys.stderr.write(f"{time.monotonic() - began:.0f} s\n")
     return _write(options.out, table, options.cases)
 

@@ -112,7 +112,8 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
     if harmed:
         return Fix.HARMS, "; ".join(harmed)[:300]
     if bound is None:
-        if case.golden.scaleup:
+        # Of a change that isn't to what is to change an autoscaler would make nothing.
+        if case.golden.scaleup and any(step.about is not None and names(step.about, case.guilty) for step in fix):
             return Fix.AUTOSCALER, NO_AUTOSCALER
         return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
     intent = case.golden.intent

@@ -60,11 +60,14 @@ class Box:
 
 
 def repositories() -> list[Path]:
-    """This repository, and its other worktrees: they have the keys too."""
-    told = subprocess.run(
-        ["git", "-C", str(ROOT), "worktree", "list", "--porcelain"], capture_output=True, text=True, check=False
-    ) if shutil.which("git") else None  # fmt: skip
-    lines = told.stdout.splitlines() if told is not None and told.returncode == 0 else []
+    """This repository, and its other worktrees: they have the keys too. Raises NotIsolated where git doesn't say."""
+    if not (ROOT / ".git").exists():
+        return [ROOT]
+    asked = ["git", "-c", "safe.directory=*", "-C", str(ROOT), "worktree", "list", "--porcelain"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False) if shutil.which("git") else None
+    if told is None or told.returncode:
+        raise NotIsolated("git doesn't say which worktrees of this repository there are, and these have the keys too")
+    lines = told.stdout.splitlines()
     others = [Path(line.removeprefix("worktree ")) for line in lines if line.startswith("worktree ")]
     return [path for path in dict.fromkeys((ROOT, *others)) if path.is_dir()]
 
@@ -189,17 +192,19 @@ def _show(place: Path) -> str:
 
 
 def _places(path: str, hidden: Sequence[Path]) -> list[Path]:
-    """Where the programs of a PATH are installed, with what stands beside them."""
-    folders = [Path(folder) for folder in path.split(os.pathsep) if folder]
-    real = [Path(found).resolve().parent for name in SHELL if (found := shutil.which(name, path=path))]
-    return list(dict.fromkeys(_prefix(folder, hidden) for folder in (*folders, *real) if folder.is_absolute() and folder.is_dir()))
+    """Where these programs are installed; of a python with what stands beside it, as that has its libraries."""
+    found = [Path(place) for name in SHELL if (place := shutil.which(name, path=path))]
+    python = [_prefix(place.resolve().parent, hidden) for place in found if place.name == "python3"]
+    shims = [place.parent.parent for place in found if place.parent.name == "shims"]
+    folders = (*(place.parent for place in found), *(place.resolve().parent for place in found), *python, *shims)
+    return list(dict.fromkeys(folder for folder in folders if folder.is_absolute() and folder.is_dir()))
 
 
 def _prefix(folder: Path, hidden: Sequence[Path]) -> Path:
     """The folder that a folder of programs belongs to; itself where that would show a home, or what is hidden."""
     above = folder.parent
     taken = (Path("/"), Path.home(), *hidden)
-    whole = folder.name in ("bin", "sbin", "shims") and not any(place == above or above in place.parents for place in taken)
+    whole = folder.name == "bin" and not any(place == above or above in place.parents for place in taken)
     return above if whole else folder
 
 

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,9 +97,11 @@ def run(
     jobs: int,
     tell: Callable[[Record], None],
     isolated: isolation.Wanted = "none",
+    recordings: Path | None = None,
 ) -> int:
-    """What isn't on record yet; gives how many attempts were made. An arm or agent that can't be run is recorded as not run."""
-    apart = _Apart(isolated, _with_keys(todo, folder.path) if isolated != "none" else ())
+    """What isn't on record yet; gives how many attempts were made. An arm or agent that can't be run is recorded as not run. `recordings`:
+    the folder of recordings from elsewhere, if cases are from one."""
+    apart = _Apart(isolated, folder.path, recordings)
     left = [attempt for attempt in todo if not folder.has(attempt.id)]
     STOPPING.clear()
 
@@ -127,26 +129,25 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class _Apart:
-    """Whether attempts are to be isolated, and what is hidden from them."""
+    """Whether attempts are to be isolated. Hidden are repositories, the run's folder, and that of recordings from elsewhere."""
 
     wanted: isolation.Wanted
-    hidden: tuple[Path, ...]
+    folder: Path
+    recordings: Path | None
 
-    def box(self, attempt: Attempt, task: Task) -> contextlib.AbstractContextManager[isolation.Box]:
-        """The box of an attempt's commands. Raises NotIsolated where there can't be one, on entering it."""
-        folder, files = task.home.parent, attempt.agent.files
-        if files is None:
-            return isolation.shell(folder, self.hidden, task.environment())
+    def shell(self, task: Task) -> contextlib.AbstractContextManager[isolation.Box]:
+        """The box of a model's commands. Raises NotIsolated where there can't be one, on entering it too."""
+        return isolation.shell(task.home.parent, self._hidden(), task.environment())
+
+    def program(self, task: Task, files: Iterable[Path]) -> contextlib.AbstractContextManager[isolation.Box]:
+        """The box of a program, of which these are the files. Raises as `shell` does."""
         sources = [place / "src" for place in isolation.repositories()] if task.arm.brings_ours else []
-        return isolation.program(folder, self.hidden, (*files, Path(sys.prefix), *sources), task.environment())
+        return isolation.program(task.home.parent, self._hidden(), (*files, Path(sys.prefix), *sources), task.environment())
 
-
-def _with_keys(todo: Sequence[Attempt], folder: Path) -> tuple[Path, ...]:
-    """Folders that have answer keys or answers in them: repositories, the run's own, and of recordings from elsewhere."""
-    repositories = isolation.repositories()
-    elsewhere = {place for attempt in todo if not (place := attempt.case.snapshot.resolve().parent).is_relative_to(repositories[0])}
-    found = (*repositories, folder.resolve(), *sorted(elsewhere))
-    return tuple(place for place in dict.fromkeys(found) if not any(other in place.parents for other in found))
+    def _hidden(self) -> tuple[Path, ...]:
+        elsewhere = () if self.recordings is None else (self.recordings.resolve(),)
+        found = (*isolation.repositories(), self.folder.resolve(), *elsewhere)
+        return tuple(place for place in dict.fromkeys(found) if not any(other in place.parents for other in found))
 
 
 def _attempt(attempt: Attempt, folder: Path, seconds: float, apart: _Apart) -> Record:
@@ -154,7 +155,7 @@ def _attempt(attempt: Attempt, folder: Path, seconds: float, apart: _Apart) -> R
     lacking = agent.missing() or (arm.missing() if arm is not None else None)
     if lacking is not None:
         return _record(attempt, Told(outcome="not run", why=lacking), 0.0, 0, None)
-    exposed = agent.files is not None or (arm is not None and arm.shell)
+    exposed = agent.files is not None or (arm is not None and (arm.shell or arm.brings_others))
     told, writes = Told(by=case.answered_by), 0
     # What an agent left running may still write into its home: that is no reason to lose the attempt.
     with tempfile.TemporaryDirectory(prefix="k8s-topo-mcp-eval-", ignore_cleanup_errors=True) as home, contextlib.ExitStack() as stack:
@@ -191,7 +192,13 @@ def _isolated(attempt: Attempt, task: Task, apart: _Apart, stack: contextlib.Exi
     if apart.wanted == "none":
         return f"{isolation.NOT}: not asked for"
     try:
-        task.box = stack.enter_context(apart.box(attempt, task))
+        files = attempt.agent.files
+        if files is not None:
+            task.box = stack.enter_context(apart.program(task, files))
+        elif task.arm.shell:
+            task.box = stack.enter_context(apart.shell(task))
+        if files is None and task.arm.brings_others:
+            task.box_of_servers = stack.enter_context(apart.program(task, ()))
     except isolation.NotIsolated as error:
         if apart.wanted == "required":
             raise NotReached(f"{isolation.NOT}: {error}") from None

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fault_injection.replay.logs import beside
+
 from .answers import MOST_TEXT, Answer, form, placed
 from .arms import Arm, Server, foreign_path
 from .cases import Asked
@@ -52,6 +54,8 @@ class Task:
     seconds: float
     box: Box | None = None
     """Where its commands run; None: on this machine as it is."""
+    box_of_servers: Box | None = None
+    """The same of MCP servers that aren't ours, where not the agent itself starts them."""
     began: float = field(default_factory=time.monotonic)
 
     def begin(self) -> None:
@@ -66,11 +70,19 @@ class Task:
         """A command of the agent's, in the box where there is one."""
         return list(command) if self.box is None else self.box.around(command, self.home)
 
+    def around_server(self, server: Server) -> list[str]:
+        """The same of an arm's MCP server."""
+        command = [server.command[0], *server.command[1:]]
+        return command if self.box_of_servers is None else self.box_of_servers.around(command, self.home)
+
     def servers(self) -> dict[str, Server]:
         """The arm's MCP servers. A recording that one of them reads is a copy: the case's own file stands beside its key."""
         copied = self.kubeconfig.parent / "snapshot.json.gz"
         if self.arm.reads_snapshot and not copied.exists():
             copied.write_bytes(self.case.snapshot.read_bytes())
+            logs, copied_logs = beside(str(self.case.snapshot)), beside(str(copied))
+            if logs is not None and copied_logs is not None and logs.exists():
+                copied_logs.write_bytes(logs.read_bytes())
         return self.arm.commands(self.kubeconfig, copied)
 
     @property

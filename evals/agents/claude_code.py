@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from evals.tasks import NotReached, Task, Told
 
 from .external import servers_file
 from .lines import run
+from .loop import TOO_LARGE
 
 SETTINGS = {
     # It waits for the arm's servers (it asked the model without their tools), and tells the model of all their tools at once.
@@ -70,7 +72,7 @@ class ClaudeCode:
         told.tool_calls, told.characters = 0, 0
         environment = {**task.environment(), **SETTINGS, **{key: os.environ[key] for key in KEYS if key in os.environ}}
         failure: list[str] = []
-        trouble: list[str] = []
+        api = _Api()
 
         def heard(line: str) -> None:
             at = task.clock()
@@ -81,18 +83,21 @@ class ClaudeCode:
                 return
             if not isinstance(event, dict):
                 return
-            if event.get("type") == "system" and event.get("subtype") == "init":
+            if event.get("type") == "system" and event.get("subtype") == "init" and not api.asked:
                 _ready(event, task)
+                api.asked = True
                 at = task.clock()
             told.say("event", at, event=event)
             _hear(event, told, at, failure)
-            _troubles(event, trouble)
+            api.hear(event)
 
         status, errors, told.ended = run(
             task.around(self.command(task)), task.prompt, task.home, environment, task.seconds, task.clock, heard
         )
-        if trouble and not told.answers:
-            raise NotReached(f"the model's API: {trouble[-1]}")
+        if api.trouble and not told.answers:
+            raise NotReached(f"the model's API: {api.trouble}")
+        if status is None and not api.asked and not told.answers:
+            raise NotReached("it didn't start, with its MCP servers, within the attempt's time")
         if status is None:
             told.outcome = "out of time"
         elif (status != 0 or failure) and not told.answers:
@@ -107,14 +112,24 @@ def _ready(event: dict[str, Any], task: Task) -> None:
     task.begin()
 
 
-def _troubles(event: dict[str, Any], trouble: list[str]) -> None:
-    """What the API says instead of answering, while it does."""
-    if event.get("type") == "system" and event.get("subtype") == "api_retry":
-        trouble.append(f"{event.get('error')} ({event.get('error_status')}), tried {event.get('attempt')} times")
-    elif event.get("type") == "result" and event.get("api_error_status"):
-        trouble.append(f"{str(event.get('result'))[:300]} ({event['api_error_status']})")
-    elif event.get("type") == "user" or (event.get("type") == "result" and not event.get("is_error")):
-        trouble.clear()
+@dataclass(slots=True)
+class _Api:
+    """What is known of the model's API: whether it was `asked`, whether it ever `answered`, and its `trouble` while it doesn't."""
+
+    asked: bool = False
+    answered: bool = False
+    trouble: str = ""
+
+    def hear(self, event: dict[str, Any]) -> None:
+        kind, status = event.get("type"), event.get("api_error_status")
+        if kind == "system" and event.get("subtype") == "api_retry":
+            self.trouble = f"{event.get('error')} ({event.get('error_status')}), tried {event.get('attempt')} times"
+        elif kind == "result" and status and not (self.answered and status in TOO_LARGE):
+            self.trouble = f"{str(event.get('result'))[:300]} ({status})"
+        elif kind == "assistant" and (event.get("message") or {}).get("model") != "<synthetic>":
+            self.answered, self.trouble = True, ""
+        elif kind == "user" or (kind == "result" and not event.get("is_error")):
+            self.trouble = ""
 
 
 def _hear(event: dict[str, Any], told: Told, at: float, failure: list[str]) -> None:

@@ -54,8 +54,16 @@ class Dialect(Protocol):
     def answered(self, results: list[tuple[Call, str]]) -> None: ...
 
 
+TOO_LARGE = (400, 413)
+"""How an API refuses a conversation that has grown too long for the model: its agent's doing, once it has answered before."""
+
+
 class ApiFailure(NotReached):
-    """The model's API refused, or answered something that isn't its protocol."""
+    """The model's API refused, or answered something that isn't its protocol. `status`: its HTTP status, if it had one."""
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class Model:
@@ -99,9 +107,15 @@ async def converse(task: Task, told: Told, dialect: Dialect, client: httpx.Async
         with anyio.move_on_after(task.seconds) as scope:
             dialect.begin(task.prompt, box.tools)
             told.tool_calls, told.characters, told.model_seconds = 0, 0, 0.0
-            for _ in range(TURNS):
+            for turn in range(TURNS):
                 before = task.clock()
-                reply = await dialect.reply(client)
+                try:
+                    reply = await dialect.reply(client)
+                except ApiFailure as error:
+                    if told.answers or (turn and error.status in TOO_LARGE):
+                        told.outcome, told.why = "failed", str(error)[:500]
+                        return
+                    raise
                 now = task.clock()
                 told.model_seconds += now - before
                 told.spend(reply.tokens_in, reply.tokens_out)
@@ -141,7 +155,7 @@ async def post(dialect: Dialect, client: httpx.AsyncClient, body: dict[str, Any]
             await anyio.sleep(_wait(response, attempt))
             continue
         if response.status_code != 200:
-            raise ApiFailure(dialect.trouble)
+            raise ApiFailure(dialect.trouble, response.status_code)
         try:
             content = response.json()
         except ValueError:

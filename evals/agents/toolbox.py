@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -59,7 +60,12 @@ class Toolbox:
     async def _shell(self, command: str) -> str:
         with anyio.move_on_after(COMMAND) as scope:
             done = await anyio.run_process(
-                self.task.around(["bash", "-c", command]), check=False, stdin=None, env=self.task.environment(), cwd=self.task.home
+                self.task.around(["bash", "-c", command]),
+                check=False,
+                stdin=subprocess.DEVNULL,
+                env=self.task.environment(),
+                cwd=self.task.home,
+                start_new_session=True,
             )
             out = done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace")
             return out if done.returncode == 0 else f"{out}\n(exit status {done.returncode})"
@@ -79,8 +85,9 @@ async def toolbox(task: Task) -> AsyncIterator[Toolbox]:
             box.tools.append(SHELL)
         for name, server in task.servers().items():
             quiet = stack.enter_context((task.home / f"{name}.log").open("w"))
+            command = task.around_server(server)
             parameters = StdioServerParameters(
-                command=server.command[0], args=list(server.command[1:]), env={**task.environment(), **server.env}, cwd=task.home
+                command=command[0], args=command[1:], env={**task.environment(), **server.env}, cwd=task.home
             )
             reader, writer = await stack.enter_async_context(stdio_client(parameters, errlog=quiet))
             session = await stack.enter_async_context(ClientSession(reader, writer))

@@ -286,6 +286,45 @@ def test_claude_code_whose_api_does_not_answer_is_no_wrong_answer(
     assert (record.outcome, words in record.why) == (outcome, True), record.why
 
 
+@pytest.mark.parametrize("kind", MAKERS)
+def test_a_conversation_that_outgrows_the_model_is_a_wrong_answer(
+    kind: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first question that is refused isn't the agent's doing."""
+    make, refusal = MAKERS[kind], (400, {}, json.dumps({"error": {"message": "context_length_exceeded"}}))
+    for number, (replies, outcome) in enumerate((([make("", ("explain_pending", {})), refusal], "failed"), ([refusal], "not run"))):
+        with serving(replies) as api:
+            point_at(monkeypatch, kind, api)
+            record, _ = attempt(f"{kind}:m", case, arm("ours"), tmp_path / str(number))
+        assert record.outcome == outcome, record.why
+        assert "context_length_exceeded" in record.why
+
+
+SPOKE = 'say({"type": "assistant", "message": {"model": "m", "content": [{"type": "text", "text": "I look."}]}})\n'
+INIT = 'say({"type": "system", "subtype": "init", "tools": []})\n'
+RETRIES = 'say({"type": "system", "subtype": "api_retry", "error": "overloaded", "error_status": 529, "attempt": 1})\n'
+TOO_LONG = 'say({"type": "result", "is_error": True, "api_error_status": 400, "result": "prompt is too long"})\n'
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        (INIT + SPOKE + TOO_LONG, "failed"),
+        (INIT + TOO_LONG, "not run"),
+        (INIT + RETRIES + SPOKE + "time.sleep(600)", "out of time"),
+        (INIT + RETRIES + "time.sleep(600)", "not run"),
+        ("time.sleep(600)", "not run"),
+    ],
+    ids=["outgrown", "refused at once", "answered after a while", "never answered", "never started"],
+)
+def test_what_the_api_says_of_claude_codes_attempt(
+    body: str, outcome: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude(tmp_path, monkeypatch, body)
+    record, _ = attempt("claude-code", case, arm("ours"), tmp_path / "run", seconds=4)
+    assert record.outcome == outcome, record.why
+
+
 @pytest.mark.parametrize("status", ["pending", "failed"])
 def test_claude_code_without_the_arms_server_is_not_asked(status: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It goes on without a server that is late: an arm without its tools is another arm."""

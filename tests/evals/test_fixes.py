@@ -198,7 +198,11 @@ def test_where_an_autoscaler_may_help_a_pod_that_stays_unbound_says_nothing(monk
     injection: Any = SimpleNamespace(place=SimpleNamespace(client=None))
     for name, outcome in (("group-at-its-largest", Fix.AUTOSCALER), ("all-links-but-one-short", Fix.FAILS)):
         (case,) = cases([name])
-        assert fixes._outcome(case, injection, (), [], case.recording.roles)[0] is outcome
+        kind, guilty, namespace = min(case.guilty)
+        step = Step(patch={"metadata": {"annotations": {"a": "b"}}}, object=Ref(kind=kind, name=guilty, namespace=namespace or None))
+        useless = Step(patch=step.patch, object=Ref(kind="ConfigMap", name="mine"))
+        assert fixes._outcome(case, injection, (step,), [], case.recording.roles)[0] is outcome, guilty
+        assert fixes._outcome(case, injection, (useless,), [], case.recording.roles)[0] is Fix.FAILS
 
 
 def record(case: Case, answer: Answer) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -58,10 +59,27 @@ def test_its_hash_can_be_published_before_it_is_run(folder: Path, tmp_path: Path
     text = capsys.readouterr().out
     assert "split: held-out" in text
     assert "2/2" in text
-    # One byte of a recording later it is another set.
-    recorded(folder / "2027", NAMES[0], 2027 + 2)
-    assert main(["list", *which, "--fingerprint"]) == 0
-    assert capsys.readouterr().out.split()[0] != told.split()[0]
+
+
+@pytest.mark.parametrize("changed", ["a byte of the recording", "who plays a part", "a line of a log"])
+def test_its_hash_is_another_once_anything_is_that_decides_over_an_answer(
+    changed: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def printed() -> str:
+        assert main(["list", "--cases", str(folder), "--fingerprint"]) == 0
+        return capsys.readouterr().out.split()[0]
+
+    before, place = printed(), folder / "2027" / NAMES[0]
+    recording, roles = place.with_name(f"{NAMES[0]}.json.gz"), place.with_name(f"{NAMES[0]}.roles.json")
+    if changed == "a byte of the recording":
+        recording.write_bytes(gzip.compress(gzip.decompress(recording.read_bytes()) + b" "))
+    elif changed == "who plays a part":
+        told = json.loads(roles.read_text())
+        told["roles"]["deciding"]["object"][-1] = told["roles"]["neighbour"]["object"][-1]
+        roles.write_text(json.dumps(told))
+    else:
+        place.with_name(f"{NAMES[0]}.logs.json").write_text(json.dumps({"ns/pod": {"main": {"current": ["2026-11-30T00:00:00Z a line"]}}}))
+    assert printed() != before
 
 
 def test_a_report_without_the_recordings_says_what_it_leaves_out(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -40,8 +41,9 @@ def attempt(case: Case, name: str, arm: Arm, into: Path, isolated: isolation.Wan
 
 
 def boxed(record: Record) -> None:
-    """Skip where this machine has no namespaces; a box that is there and leaks fails."""
-    if record.isolation != isolation.NAMESPACES and "in it the keys" not in record.isolation:
+    """Skip where this machine has no namespaces; where it has, whatever keeps a box from opening fails."""
+    probe = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "true"]
+    if isolation.lacking() or subprocess.run(probe, capture_output=True, check=False).returncode:
         pytest.skip(f"no namespaces here: {record.isolation}")
     assert record.isolation == isolation.NAMESPACES
 
@@ -113,6 +115,49 @@ def test_what_a_program_left_running_ends_with_its_attempt(case: Case, tmp_path:
     mark.unlink(missing_ok=True)
     time.sleep(0.3)
     assert not mark.exists()
+
+
+def test_all_recordings_from_elsewhere_are_hidden_and_not_only_those_of_the_run(case: Case, tmp_path: Path) -> None:
+    (tmp_path / "held" / "2028").mkdir(parents=True)
+    (tmp_path / "held" / "2028" / "a-fault.roles.json").write_text("{}")
+    todo = attempts([case], [BARE], [agent(f"command:find {tmp_path / 'held'}")], 1)
+    told: list[Record] = []
+    run(todo, Folder(tmp_path / "run"), 60.0, 1, told.append, "if-there", tmp_path / "held")
+    boxed(told[0])
+    events = json.loads((tmp_path / "run" / (told[0].transcript or "")).read_text())["events"]
+    assert [event["text"] for event in events] == [str(tmp_path / "held")]
+
+
+def test_servers_of_others_do_not_read_the_keys_either(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = f"""
+from mcp.server import MCPServer
+server = MCPServer("reads")
+@server.tool()
+def read() -> str:
+    import subprocess
+    return subprocess.run(["ls", "-A", {str(ROOT / "evals")!r}], capture_output=True, text=True).stdout or "nothing"
+server.run()
+"""
+    arm = Arm(name="others", title="x", servers={"one": Server(command=(str(program(tmp_path / "bin", "serves", body)),))})
+    with serving([message("", ("read", {})), message(DONE)]) as api:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", api.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
+        record = attempt(case, "anthropic:m", arm, tmp_path / "run", "if-there")
+        boxed(record)
+        assert record.outcome == "answered", record.why
+        (result,) = [block["content"] for block in api.requests[-1]["messages"][-1]["content"]]
+    assert result == "nothing"
+
+
+def test_worktrees_that_git_does_not_name_are_not_taken_for_none(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout")
+    whole = shutil.which
+    monkeypatch.setattr(isolation.shutil, "which", lambda found, **more: None if found == "git" else whole(found, **more))
+    path = program(tmp_path / "bin", "mine", f"print('{DONE}')\n")
+    record = attempt(case, f"command:{path}", BARE, tmp_path / "a", "if-there")
+    assert record.isolation.startswith("not isolated: git doesn't say which worktrees")
+    assert attempt(case, f"command:{path}", BARE, tmp_path / "b", "required").outcome == "not run"
 
 
 @pytest.mark.parametrize("name", ["unshare", "setpriv"])
