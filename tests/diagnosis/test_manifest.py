@@ -73,7 +73,10 @@ CASES = {
     "CEL of the wrong type": (CLAIM.replace('device.driver == "gpu.nvidia.com"', "device.driver"), ["selectors[0].cel.expression"]),
     "a bad quantity": (CLAIM + "        capacity: {requests: {memory: 10Gx}}\n", ["exactly.capacity.requests[memory]", "10Gx", "line 13"]),
     "no kind": ("a: 1\n", ["document 1 has no apiVersion and kind"]),
-    "a kind that can't be judged": ("apiVersion: v1\nkind: Sausage\n", ["v1 Sausage is not a kind that can be judged", "line 2"]),
+    "a kind that can't be judged": (
+        "apiVersion: v1\nkind: Sausage\n",
+        ["v1 Sausage is not a kind that can be judged: judged are claims", "line 2"],
+    ),
     "no object": ("- 1\n", ["document 1 is not an object"]),
     "YAML that isn't": ("a: [1\nb: }\n", ["not YAML", "line 2, column"]),
     "a tab": ("a:\n\tb: 1\n", ["not YAML", "line 2, column 1"]),

@@ -66,7 +66,7 @@ def test_what_is_free_is_told_with_the_largest_claim() -> None:
 def test_claims_without_pods_are_told_with_what_their_release_starts() -> None:
     view = cluster(*HERE, *held_by("a", "n1", lives=False), *held_by("b", "n2"), *wants("x", 4), *wants("x2", 4))
     assert rows(view)["suspect"] == (
-        "1 claim (4 devices) allocated but their pods are gone: default/held-a; releasing them starts 1 pod of #1 (checked)"
+        "1 claim (4 devices) allocated but its pods are gone: default/held-a; releasing it starts 1 pod of #1 (checked)"
     )
 
 

@@ -136,7 +136,7 @@ WRONG: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "a time to come": ({"since": "2030-01-01T00:00:00Z"}, ToolInputError, "is later than what was read, 2026-11-29T12:00:00Z"),
     "a namespace too many": ({"object": "Node/default/n1"}, NotFound, "of a kind that is followed"),
     "two subjects": ({"pod": "p", "object": "Node/n1"}, ToolInputError, "pod and object are both given; give one"),
-    "no time": ({"since": "yesterday"}, ToolInputError, 'since must be a duration such as "2h", "90m", "3d" or a time such as'),
+    "no time": ({"since": "yesterday"}, ToolInputError, 'since must be a duration such as "2h", "90m", "3d" (of at most six digits) or a'),
     "a cursor of nobody": ({"cursor": "xyz"}, StaleCursor, "is not one that recent_changes gave out"),
 }
 

@@ -71,6 +71,12 @@ def test_a_number_of_nodes_may_be_written_in_several_ways(add: Any) -> None:
     assert (added["name"], added["count"]) == ("x9", 2)
 
 
+@pytest.mark.parametrize("number", ["-1", "x", "99999999999"])
+def test_a_number_that_is_none_is_not_taken_for_a_name(number: str) -> None:
+    with pytest.raises(ToolInputError, match=f"add: of x9 a number from 1 to 64, as in x9=2, not '{number}'"):
+        asked(one(), add=f"x9={number}")
+
+
 def test_more_nodes_than_needed_are_said_to_be_more() -> None:
     assert "1 would be enough" in asked(one(), add="x9=3").report
 

@@ -175,7 +175,7 @@ def _right_kind(kind: str) -> str:
     """What may have been meant by a kind, or by a kind in the wrong group."""
     near = nearest(kind, [known for _, known in KINDS])
     if not near:
-        return ""
+        return ": judged are claims, their templates, pods and what makes pods (Deployment, Job and the like)"
     meant = near.removeprefix("; did you mean ").removesuffix("?")
     groups = [group for group, known in KINDS if known == meant]
     versions = [f"{group}/{VERSIONS[group][0]}" if group else VERSIONS[group][0] for group in groups if group in VERSIONS]

@@ -97,12 +97,13 @@ def _at_least(place: str, count: int, least: Collection[str]) -> str:
 
 
 def _suspects(found: Suspects) -> str:
-    claims = f"{plural(found.claims, 'claim')} ({plural(found.devices, 'device')}) allocated but their pods are gone"
+    its, them = ("its", "it") if found.claims == 1 else ("their", "them")
+    claims = f"{plural(found.claims, 'claim')} ({plural(found.devices, 'device')}) allocated but {its} pods are gone"
     names = fold(found.examples, total=found.claims)
     if not found.starts:
-        return f"{claims}: {names}; releasing them starts no group above (checked)"
+        return f"{claims}: {names}; releasing {them} starts no group above (checked)"
     starts = " or ".join(f"{plural(entry.pods, 'pod')} of #{entry.group}" for entry in found.starts)
-    return f"{claims}: {names}; releasing them starts {starts} (checked)"
+    return f"{claims}: {names}; releasing {them} starts {starts} (checked)"
 
 
 def _two_owners(entry: TwoOwners) -> str:

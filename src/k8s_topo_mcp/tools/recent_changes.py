@@ -59,7 +59,8 @@ class Input(Arguments):
             parse_time(given.strip())
         except (ValueError, OverflowError):
             raise ValueError(
-                f'since must be a duration such as "2h", "90m", "3d" or a time such as 2026-11-29T17:53:12Z, not {given[:40]!r}'
+                'since must be a duration such as "2h", "90m", "3d" (of at most six digits) '
+                f"or a time such as 2026-11-29T17:53:12Z, not {given[:40]!r}"
             ) from None
         return given.strip()
 

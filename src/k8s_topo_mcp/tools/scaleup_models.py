@@ -63,7 +63,10 @@ def _entry(entry: Any) -> Any:
     found = _COUNTED.match(entry)
     if found is None:
         raise ValueError(f'add: {entry[:60]!r} is not "NAME", "NAME=COUNT" or {{"shape": NAME, "count": N}}')
-    return {"group": found["name"], "count": int(found["before"] or found["after"] or 1)}
+    name, counted, number = found["name"].partition("=")
+    if counted:
+        raise ValueError(f"add: of {name[:60]} a number from 1 to {MOST_NODES}, as in {name[:60]}=2, not {number[:20]!r}")
+    return {"group": name, "count": int(found["before"] or found["after"] or 1)}
 
 
 class Asked(Part):

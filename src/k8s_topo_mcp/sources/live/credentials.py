@@ -22,6 +22,8 @@ from typing import Any, cast
 from urllib.parse import quote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+import yaml
+
 from ..source import SourceError
 from .errors import foreign
 
@@ -162,6 +164,15 @@ class Credentials:
         self._reach(fresh)
         self._header()
 
+    def _is_kubeconfig(self, path: str) -> None:
+        """Raises CredentialsError for a file of something else, which the official client fails on without its name."""
+        try:
+            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError, yaml.YAMLError):
+            return  # that is told by the client
+        if not isinstance(content, Mapping) and not (content is None and len(self._paths) > 1):
+            raise CredentialsError(path, "isn't a kubeconfig; right would be a mapping with clusters, users and contexts")
+
     def _identify(self) -> None:
         """Names of context and cluster, and whom to impersonate, which the official client doesn't read."""
         from kubernetes.config.kube_config import KubeConfigMerger
@@ -169,6 +180,8 @@ class Credentials:
         if not self._paths:
             where = self._given or os.environ.get("KUBECONFIG") or _DEFAULT
             raise CredentialsError(where, "there is no such kubeconfig; right would be a file as in --kubeconfig ~/.kube/config")
+        for path in self._paths:
+            self._is_kubeconfig(path)
         merged: Any = KubeConfigMerger(os.pathsep.join(self._paths)).config
         config = cast(Mapping[str, Any], merged.value)
         name = self._context or str(config.get("current-context") or "")
