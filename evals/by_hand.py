@@ -32,7 +32,15 @@ def start(options: argparse.Namespace) -> int:
     describe(Folder(options.out), everything(folder=options.cases), "all", [chosen], options.seconds, 1)
     with replay.serve(str(case.snapshot)) as server:
         kubeconfig = server.kubeconfig(options.out / "kubeconfig")
-        state = {"case": case.name, "arm": chosen.name, "who": options.who, "began": time.time(), "seconds": options.seconds}
+        made = [(entry.case, entry.agent, entry.model) for entry in read(options.out)]
+        state = {
+            "case": case.name,
+            "arm": chosen.name,
+            "who": options.who,
+            "repeat": made.count((case.name, "manual", options.who)),
+            "began": time.time(),
+            "seconds": options.seconds,
+        }
         (options.out / "started.json").write_text(json.dumps(state) + "\n")
         sys.stdout.write(prompt(case.question, options.seconds, chosen.papers()))
         sys.stdout.write(f"\nexport KUBECONFIG={kubeconfig.resolve()}\n")
@@ -62,7 +70,6 @@ def answer(options: argparse.Namespace) -> int:
         raise BadRecords(f"{options.file}: no answer in it; it ends with one JSON object of the form that was printed with the question")
     spent = now - state["began"]
     folder = Folder(options.out)
-    repeat = sum(record.case == case.name and record.agent == "manual" and record.model == state["who"] for record in read(options.out))
     late = spent > state["seconds"]
     folder.add(
         Record(
@@ -71,7 +78,7 @@ def answer(options: argparse.Namespace) -> int:
             arm=state["arm"],
             agent="manual",
             model=state["who"],
-            repeat=repeat,
+            repeat=state["repeat"],
             outcome="out of time" if late else "answered",
             seconds=round(spent, 3),
             isolation=BY_HAND,
