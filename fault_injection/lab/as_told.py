@@ -32,6 +32,9 @@ def carry_out(lab: Lab, pod: Object, told: Told, holders: Sequence[str]) -> tupl
         if count is not None and int(count[1]) != len(named):
             raise NotUnderstood(f"{told.change!r}, but {len(named)} are named")
         return pod, _all([_release(lab, told, *claim.split("/")) for claim in named or [f"{told.namespace}/{told.name}"]])
+    pods = [entry.removeprefix("Pod ").split("/") for entry in told.objects if entry.startswith("Pod ")]
+    if pods and len(pods) == len(told.objects):
+        return pod, _all([_end(lab, client.get("v1", "Pod", name, namespace)) for namespace, name in pods])
     match told.kind:
         case "ResourceClaim":
             return _change_claim(lab, pod, told)
@@ -41,7 +44,7 @@ def carry_out(lab: Lab, pod: Object, told: Told, holders: Sequence[str]) -> tupl
             return pod, lambda: client.patch(node, {"spec": {"unschedulable": True}})
         case "Node" if "add nodes" in told.apply:
             return pod, _one_more_like(client, told.name)
-        case "Node" if told.field.startswith("status.allocatable."):
+        case "Node" if told.field.startswith("status.allocatable.") and told.after:
             return pod, in_place.allocatable(client, told)
         case "DeviceClass" | "PodGroup" | "ResourceSlice":
             return pod, in_place.edit(client, told)

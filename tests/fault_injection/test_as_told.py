@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from fault_injection.lab import as_told
 from fault_injection.lab.as_told import well
 from fault_injection.lab.told import NotUnderstood, Told, changed, remedies_of
 from fault_injection.scenes import Scene, request, same
@@ -82,6 +86,19 @@ def test_the_spec_that_was_given_stays() -> None:
 def test_what_is_in_braces_is_merged() -> None:
     found = after("spec.devices.requests[0].exactly", "", "{allocationMode: All, count: 1}")["requests"][0]["exactly"]
     assert (found["deviceClassName"], found["allocationMode"], found["count"]) == ("gpu.nvidia.com", "All", 1)
+
+
+def test_pods_that_are_named_end_whatever_the_blocker_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocker of short CPUs is the node: of "pods a and b end" nothing is written there."""
+    ended: list[tuple[str, str]] = []
+    monkeypatch.setattr(as_told, "_end", lambda lab, pod: ended.append(pod))
+    lab: Any = SimpleNamespace(client=SimpleNamespace(get=lambda version, kind, name, namespace: (namespace, name)))
+    told = Told("pods x/a and y/b end", "Node", name="n", field="status.allocatable.cpu", objects=("Pod x/a", "Pod y/b"))
+    as_told.carry_out(lab, {"metadata": {"name": "own"}}, told, ())
+    assert ended == [("x", "a"), ("y", "b")]
+    nothing = Told("a change", "Node", name="n", field="status.allocatable.cpu")
+    with pytest.raises(NotUnderstood):
+        as_told.carry_out(lab, {"metadata": {"name": "own"}}, nothing, ())
 
 
 def test_what_would_need_a_guess_is_refused() -> None:
