@@ -1,4 +1,4 @@
-"""A node with 24 devices on one NUMA node and a NIC on the other; eight devices and the NIC are wanted, all of one NUMA node."""
+"""A node with 32 devices on one NUMA node and a NIC on the other; eight devices and the NIC are wanted, all of one NUMA node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def scene(world: World) -> None:
     driver, links = world.draw.choice(("npu.example.com", "tpu.example.com")), "dra.net"
     (node,) = world.scene.plain_nodes(1, cpu="64")
     near = world.draw.choice((0, 1))
-    world.publish(node, driver, [{"name": f"chip-{number}", "attributes": {NUMA: {"int": near}}} for number in range(24)])
+    world.publish(node, driver, [{"name": f"chip-{number}", "attributes": {NUMA: {"int": near}}} for number in range(32)])
     piece = world.publish(node, links, [{"name": "eth0", "attributes": {NUMA: {"int": 1 - near}}}])
     moved = copy.deepcopy(piece["spec"]["devices"])
     moved[0]["attributes"] = {NUMA: {"int": near}}
