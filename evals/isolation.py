@@ -195,7 +195,7 @@ def _places(path: str, hidden: Sequence[Path]) -> list[Path]:
     """Where these programs are installed; of a python with what stands beside it, as that has its libraries."""
     found = [Path(place) for name in SHELL if (place := shutil.which(name, path=path))]
     python = [_prefix(place.resolve().parent, hidden) for place in found if place.name == "python3"]
-    shims = [place.parent.parent for place in found if place.parent.name == "shims"]
+    shims = [_prefix(place.parent, hidden) for place in found if place.parent.name == "shims"]
     folders = (*(place.parent for place in found), *(place.resolve().parent for place in found), *python, *shims)
     return list(dict.fromkeys(folder for folder in folders if folder.is_absolute() and folder.is_dir()))
 
@@ -204,7 +204,7 @@ def _prefix(folder: Path, hidden: Sequence[Path]) -> Path:
     """The folder that a folder of programs belongs to; itself where that would show a home, or what is hidden."""
     above = folder.parent
     taken = (Path("/"), Path.home(), *hidden)
-    whole = folder.name == "bin" and not any(place == above or above in place.parents for place in taken)
+    whole = folder.name in ("bin", "shims") and not any(place == above or above in place.parents for place in taken)
     return above if whole else folder
 
 

@@ -94,10 +94,12 @@ class ClaudeCode:
         status, errors, told.ended = run(
             task.around(self.command(task)), task.prompt, task.home, environment, task.seconds, task.clock, heard
         )
-        if api.trouble and not told.answers:
+        # Where the time is over while the API is busy, what was answered until then counts; where it gave up, nobody knows its last word.
+        if api.trouble and (status is not None or not told.answers):
             raise NotReached(f"the model's API: {api.trouble}")
-        if status is None and not api.asked and not told.answers:
-            raise NotReached("it didn't start, with its MCP servers, within the attempt's time")
+        if not api.asked and not told.answers:
+            ended = "within the attempt's time" if status is None else f"exit status {status}: {errors[-500:]}"
+            raise NotReached(f"it didn't start, with its MCP servers: {ended}")
         if status is None:
             told.outcome = "out of time"
         elif (status != 0 or failure) and not told.answers:
@@ -124,8 +126,9 @@ class _Api:
         kind, status = event.get("type"), event.get("api_error_status")
         if kind == "system" and event.get("subtype") == "api_retry":
             self.trouble = f"{event.get('error')} ({event.get('error_status')}), tried {event.get('attempt')} times"
-        elif kind == "result" and status and not (self.answered and status in TOO_LARGE):
-            self.trouble = f"{str(event.get('result'))[:300]} ({status})"
+        elif kind == "result" and status:
+            outgrown = self.answered and status in TOO_LARGE
+            self.trouble = "" if outgrown else f"{str(event.get('result'))[:300]} ({status})"
         elif kind == "assistant" and (event.get("message") or {}).get("model") != "<synthetic>":
             self.answered, self.trouble = True, ""
         elif kind == "user" or (kind == "result" and not event.get("is_error")):

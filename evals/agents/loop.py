@@ -112,7 +112,7 @@ async def converse(task: Task, told: Told, dialect: Dialect, client: httpx.Async
                 try:
                     reply = await dialect.reply(client)
                 except ApiFailure as error:
-                    if told.answers or (turn and error.status in TOO_LARGE):
+                    if turn and error.status in TOO_LARGE:
                         told.outcome, told.why = "failed", str(error)[:500]
                         return
                     raise

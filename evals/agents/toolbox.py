@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import signal
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
+from anyio.abc import ByteReceiveStream
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
@@ -58,18 +61,38 @@ class Toolbox:
         return _cut(("error: " if result.is_error else "") + "\n".join(texts))
 
     async def _shell(self, command: str) -> str:
-        with anyio.move_on_after(COMMAND) as scope:
-            done = await anyio.run_process(
-                self.task.around(["bash", "-c", command]),
-                check=False,
-                stdin=subprocess.DEVNULL,
-                env=self.task.environment(),
-                cwd=self.task.home,
-                start_new_session=True,
-            )
-            out = done.stdout.decode("utf-8", "replace") + done.stderr.decode("utf-8", "replace")
-            return out if done.returncode == 0 else f"{out}\n(exit status {done.returncode})"
-        return f"error: the command took more than {COMMAND:.0f} s" if scope.cancelled_caught else ""
+        child = await anyio.open_process(
+            self.task.around(["bash", "-c", command]),
+            stdin=subprocess.DEVNULL,
+            env=self.task.environment(),
+            cwd=self.task.home,
+            start_new_session=True,
+        )
+        out, errors = bytearray(), bytearray()
+        status: int | None = None
+        try:
+            with anyio.move_on_after(COMMAND):
+                async with anyio.create_task_group() as both:
+                    both.start_soon(_take, child.stdout, out)
+                    both.start_soon(_take, child.stderr, errors)
+                status = await child.wait()
+        finally:
+            # Its group is its own. nsenter, which is the group's first in a box, doesn't end what it started when it ends.
+            if status is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(child.pid, signal.SIGKILL)
+            with anyio.CancelScope(shield=True):
+                await child.aclose()
+        if status is None:
+            return f"error: the command took more than {COMMAND:.0f} s"
+        text = out.decode("utf-8", "replace") + errors.decode("utf-8", "replace")
+        return text if status == 0 else f"{text}\n(exit status {status})"
+
+
+async def _take(stream: ByteReceiveStream | None, into: bytearray) -> None:
+    if stream is not None:
+        async for chunk in stream:
+            into += chunk
 
 
 def _cut(text: str) -> str:

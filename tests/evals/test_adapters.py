@@ -8,13 +8,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
-from evals.agents import BadAgent, agent
+from evals.agents import BadAgent, agent, toolbox
 from evals.arms import Arm, arm
 from evals.cases import Case, cases
 from evals.records import Folder, Record
 from evals.running import Attempt, run
+from evals.tasks import Task
 
 from .fakes import Api, completion, message, program, serving
 
@@ -219,6 +221,9 @@ say({"type": "result", "subtype": "success", "is_error": False, "result": "", "t
 """
 
 
+INIT = 'say({"type": "system", "subtype": "init", "tools": []})\n'
+
+
 def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Path:
     record = tmp_path / "claude-was-asked.json"
     program(tmp_path / "bin", "claude", CLAUDE.format(record=str(record), body=body))
@@ -246,14 +251,15 @@ def test_claude_code_is_limited_to_the_arm(case: Case, tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("body", "outcome", "words"),
     [
-        ("print('no json')\nsys.exit(3)", "failed", "exit status 3"),
-        ('say({"type": "result", "is_error": True, "subtype": "error_max_turns"})', "failed", "error_max_turns"),
-        ('say({"type": "result", "is_error": False, "result": "I do not know"})', "no answer", ""),
-        ("print('[1]'); print('null'); say({'type': 'assistant'})", "no answer", ""),
+        (INIT + "print('no json')\nsys.exit(3)", "failed", "exit status 3"),
+        (INIT + 'say({"type": "result", "is_error": True, "subtype": "error_max_turns"})', "failed", "error_max_turns"),
+        (INIT + 'say({"type": "result", "is_error": False, "result": "I do not know"})', "no answer", ""),
+        (INIT + "print('[1]'); print('null'); say({'type': 'assistant'})", "no answer", ""),
         (TALK + "os.kill(os.getpid(), 9)", "answered", ""),
-        ("os.kill(os.getpid(), 9)", "failed", "exit status -9"),
+        (INIT + "os.kill(os.getpid(), 9)", "failed", "exit status -9"),
+        ("print('Invalid settings', file=sys.stderr)\nsys.exit(1)", "not run", "exit status 1: Invalid settings"),
     ],
-    ids=["garbage", "an error", "no answer", "odd events", "killed after its answer", "killed half-way"],
+    ids=["garbage", "an error", "no answer", "odd events", "killed after its answer", "killed half-way", "ended before it asked"],
 )
 def test_claude_code_that_goes_wrong(
     body: str, outcome: str, words: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -300,22 +306,46 @@ def test_a_conversation_that_outgrows_the_model_is_a_wrong_answer(
         assert "context_length_exceeded" in record.why
 
 
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize(("status", "outcome"), [(401, "not run"), (413, "failed")])
+def test_an_interim_answer_makes_no_last_one_of_an_api_that_is_gone(
+    kind: str, status: int, outcome: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the agent would have made of it nobody knows; a conversation that grew too long is its own end, and its answer counts."""
+    with serving([MAKERS[kind](ANSWER, ("nothing", {})), (status, {}, "{}")]) as api:
+        point_at(monkeypatch, kind, api)
+        record, _ = attempt(f"{kind}:m", case, Arm(name="bare", title="nothing"), tmp_path)
+    assert (record.outcome, str(status) in record.why, len(record.answers)) == (outcome, True, 1)
+
+
 SPOKE = 'say({"type": "assistant", "message": {"model": "m", "content": [{"type": "text", "text": "I look."}]}})\n'
-INIT = 'say({"type": "system", "subtype": "init", "tools": []})\n'
 RETRIES = 'say({"type": "system", "subtype": "api_retry", "error": "overloaded", "error_status": 529, "attempt": 1})\n'
 TOO_LONG = 'say({"type": "result", "is_error": True, "api_error_status": 400, "result": "prompt is too long"})\n'
+BUSY = 'say({"type": "result", "is_error": True, "api_error_status": 529, "result": "overloaded"})\n'
 
 
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [
         (INIT + SPOKE + TOO_LONG, "failed"),
+        (INIT + SPOKE + RETRIES + TOO_LONG, "failed"),
         (INIT + TOO_LONG, "not run"),
+        (TALK + BUSY, "not run"),
+        (TALK + TOO_LONG, "answered"),
         (INIT + RETRIES + SPOKE + "time.sleep(600)", "out of time"),
         (INIT + RETRIES + "time.sleep(600)", "not run"),
         ("time.sleep(600)", "not run"),
     ],
-    ids=["outgrown", "refused at once", "answered after a while", "never answered", "never started"],
+    ids=[
+        "outgrown",
+        "outgrown after a while",
+        "refused at once",
+        "gone after an interim answer",
+        "outgrown after its answer",
+        "answered after a while",
+        "never answered",
+        "never started",
+    ],
 )
 def test_what_the_api_says_of_claude_codes_attempt(
     body: str, outcome: str, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -434,3 +464,41 @@ def test_what_cannot_be_run_is_recorded_as_not_run(
 def test_an_unknown_agent_is_told_with_those_that_there_are() -> None:
     with pytest.raises(BadAgent, match="there are claude-code, anthropic"):
         agent("gpt")
+
+
+def task_of(case: Case, tmp_path: Path) -> Task:
+    (tmp_path / "home").mkdir()
+    return Task(case, Arm(name="x", title="x", shell=True), tmp_path / "kubeconfig", tmp_path / "home", 60.0)
+
+
+def test_a_command_that_takes_too_long_ends_with_all_that_it_started(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolbox, "COMMAND", 5.0)
+    os.mkfifo(tmp_path / "fifo")
+    reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        command = f"exec 3> {tmp_path / 'fifo'}; echo began >&3; sleep 100 & wait"
+        assert "took more than" in anyio.run(toolbox.Toolbox(task_of(case, tmp_path)).call, "bash", {"command": command})
+        assert os.read(reader, 100) == b"began\n"
+        limit = time.monotonic() + 20
+        left = None
+        while left is None and time.monotonic() < limit:
+            try:
+                left = os.read(reader, 100)
+            except BlockingIOError:  # somebody could still write
+                time.sleep(0.1)
+        assert left == b""
+    finally:
+        os.close(reader)
+
+
+def test_a_command_does_not_read_what_is_typed_here(case: Case, tmp_path: Path) -> None:
+    kept, (reader, writer) = os.dup(0), os.pipe()
+    try:
+        os.write(writer, b"typed\n")
+        os.close(writer)
+        os.dup2(reader, 0)
+        assert anyio.run(toolbox.Toolbox(task_of(case, tmp_path)).call, "bash", {"command": "cat; echo end"}) == "end\n"
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+        os.close(reader)

@@ -18,6 +18,8 @@ from evals.cases import Case, cases
 from evals.command import main
 from evals.records import Folder, Record, read
 from evals.running import attempts, run
+from evals.tasks import Task
+from fault_injection.replay.logs import beside
 
 from .fakes import message, program, serving
 
@@ -46,6 +48,11 @@ def boxed(record: Record) -> None:
     if isolation.lacking() or subprocess.run(probe, capture_output=True, check=False).returncode:
         pytest.skip(f"no namespaces here: {record.isolation}")
     assert record.isolation == isolation.NAMESPACES
+
+
+def read_logs(recording: str) -> bytes:
+    logs = beside(recording)
+    return logs.read_bytes() if logs is not None and logs.exists() else b""
 
 
 LOOK = f"""
@@ -217,3 +224,21 @@ def test_the_report_says_which_it_was(case: Case, tmp_path: Path, capsys: pytest
     none = [record.model_copy(update={"isolation": ""})]
     assert "Isolation" not in report.markdown(results.results(none, {case.name: case}), RUN, [])
     assert read(tmp_path / "run") == [record]
+
+
+def test_a_shell_sees_the_folders_of_its_programs_and_not_what_stands_beside_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation.Path, "home", lambda: tmp_path)
+    local, cargo, shims = tmp_path / ".local" / "bin", tmp_path / ".cargo" / "bin", tmp_path / "shims"
+    for folder, name in ((local, "kubectl"), (cargo, "rustc"), (shims, "jq"), (tmp_path / "opt" / "py" / "bin", "python3")):
+        program(folder, name, "")
+    path = os.pathsep.join(map(str, (local, cargo, shims, tmp_path / "opt" / "py" / "bin")))
+    shown = set(isolation._places(path, ()))
+    assert {local, shims, tmp_path / "opt" / "py"} <= shown
+    assert not shown & {tmp_path, tmp_path / ".local", tmp_path / ".cargo", cargo}
+
+
+def test_the_logs_of_a_recording_are_copied_with_it(tmp_path: Path) -> None:
+    (case,) = cases(["slices-of-two-ages"])
+    arm = Arm(name="reads", title="x", servers={"one": Server(command=("cat", "{snapshot}"))})
+    (server,) = Task(case, arm, tmp_path / "kubeconfig", tmp_path, 60.0).servers().values()
+    assert read_logs(server.command[1]) == read_logs(str(case.snapshot)) != b""
