@@ -16,7 +16,7 @@ from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.view import ClusterView
 
 from ..diagnosis.clusters import Item, claim, cluster, device_class, gpu, gpus, match, node, pod, pool, request
-from ..diagnosis.gangs import ON, member, members, pod_group
+from ..diagnosis.gangs import IN_1_36, ON, member, members, pod_group
 from .templates import plain, pods
 
 IN_ZONES = {**ON, "TopologyAwareWorkloadScheduling": True}
@@ -139,7 +139,7 @@ def test_when_a_refused_pod_comes_up_again_is_not_certain() -> None:
     """At once after the pod that it waits for, or after all others: then it finds no room, or they don't."""
     waiting = [plain("db", "3", affinity=NEAR_WEB), plain("web", "1", **WEB), *(plain(f"x{number}", "1") for number in range(3))]
     found = played(cluster(node("n1", allocatable={"cpu": "4"}), *waiting), 100)
-    assert (found.any_order, found.tie, found.all_ways) == (True, True, False)
+    assert (found.tie, found.all_ways) == (True, False)
     assert [pod.name for pod, _ in found.first.placed] == ["web", "x0", "x1", "x2"]
     assert [pod.name for pod, _ in found.worst.placed] == ["web", "db"]
 
@@ -147,7 +147,7 @@ def test_when_a_refused_pod_comes_up_again_is_not_certain() -> None:
 def test_what_comes_up_again_after_all_others_in_any_case_is_certain() -> None:
     waiting = [plain("db", "3", affinity=NEAR_WEB), plain("m", "1"), plain("web", "1", **WEB)]
     found = played(cluster(node("n1", allocatable={"cpu": "5"}), *waiting), 100)
-    assert (found.any_order, found.tie, found.ways, found.all_ways) == (False, False, 1, True)
+    assert (found.tie, found.ways, found.all_ways) == (False, 1, True)
     assert [pod.name for pod, _ in found.worst.placed] == ["m", "web", "db"]
 
 
@@ -156,7 +156,7 @@ def test_refused_pods_that_come_up_in_another_order_may_leave_others_no_room() -
     small = (plain(f"s{number}", "1", affinity=NEAR_WEB) for number in range(3))
     waiting = [*small, plain("zbig", "3", affinity=NEAR_WEB), plain("zzweb", "1", **WEB)]
     found = played(cluster(node("n1", allocatable={"cpu": "4"}), *waiting), 100)
-    assert (found.any_order, found.tie, found.all_ways) == (True, True, False)
+    assert (found.tie, found.all_ways) == (True, False)
     assert [pod.name for pod, _ in found.first.placed] == ["zzweb", "s0", "s1", "s2"]
     assert [pod.name for pod, _ in found.worst.placed] == ["zzweb", "zbig"]
 
@@ -178,3 +178,39 @@ def test_where_the_other_ends_are_not_played_it_is_not_said_that_all_were() -> N
     found = play_all(view, queue_of(view, pods(view)), kinds, first_looks(view, pods(view), kinds), {}, while_complete=True)
     assert not found.first.complete
     assert not found.all_ways
+
+
+def test_a_kind_between_two_others_of_one_kind_may_come_up_first() -> None:
+    waiting = [plain(name, cpu, affinity=NEAR_WEB) for name, cpu in (("a", "1"), ("b", "3"), ("c", "1"))]
+    found = played(cluster(node("n1", allocatable={"cpu": "4"}), *waiting, plain("web", "1", **WEB)), 100)
+    assert (found.tie, found.all_ways) == (True, False)
+    assert [pod.name for pod, _ in found.worst.placed] == ["web", "b"]
+
+
+def test_of_more_than_two_kinds_not_every_order_is_played() -> None:
+    waiting = [plain(f"p{cpu}", cpu, affinity=NEAR_WEB) for cpu in ("1", "2", "3")]
+    found = played(cluster(node("n1", allocatable={"cpu": "7"}), *waiting, plain("web", "1", **WEB)), 100)
+    assert found.first.complete
+    assert (found.tie, found.all_ways) == (True, False)
+
+
+def test_which_of_two_groups_of_one_kind_of_pods_starts_is_chance() -> None:
+    """In 1.35 a pod's group isn't part of its kind."""
+    items: list[Item] = [node("n1", allocatable={"cpu": "3"})]
+    for name in ("wa", "wb"):
+        groups = [{"name": "g", "policy": {"gang": {"minCount": 2}}}]
+        workload = {"apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "Workload", "spec": {"podGroups": groups}}
+        items.append({**workload, "metadata": {"name": name, "namespace": "default"}})
+        items += [plain(f"{name}{number}", "1", affinity=NEAR_WEB, workloadRef={"name": name, "podGroup": "g"}) for number in range(2)]
+    found = played(cluster(*items, plain("zweb", "1", **WEB), gates=IN_1_36, minor=35), 100)
+    assert [pod.name for pod, _ in found.first.placed] == ["zweb", "wa0", "wa1"]
+    assert (found.tie, found.all_ways) == (True, False)
+
+
+def test_the_second_way_through_a_tie_is_played_whatever_the_ends_took() -> None:
+    nodes = [node(name, allocatable={"cpu": "8"}, labels={"own": name}) for name in ("n1", "n2")]
+    waiting = [plain("db", "1", affinity=NEAR_WEB), plain("web", "1", **WEB), plain("x", "1")]
+    view = cluster(*nodes, *waiting)
+    kinds = Kinds.of(view, pods(view))
+    found = play_all(view, queue_of(view, pods(view)), kinds, first_looks(view, pods(view), kinds), {}, 2)
+    assert found.ways > 2

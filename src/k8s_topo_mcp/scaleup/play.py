@@ -21,8 +21,8 @@ from ..view import ClusterView, Edit, Replace
 from .alike import Alike
 from .queue import Entry
 
-Again = Literal["after all others", "after all others, reversed", "at once"]
-"""When refused pods come up again: in the queue's order or the other way round, or as soon as another pod was placed."""
+Again = Literal["after all others", "after all others, the last kind first", "at once"]
+"""When refused pods come up again: in the queue's order or kind by kind from the last one on, or as soon as another pod was placed."""
 MOST_JUDGED = 200_000
 """So many times a node may be judged in one play. Reached only where every placement touches all nodes of a large cluster."""
 
@@ -40,8 +40,8 @@ class Play:
     """What came of one way through. `placed` pods with their nodes, in order; `left` pods with their placement at their last attempt (None:
     it didn't come up, or its group had ended before). `partial`: what came of the last trial of each group that doesn't start, by its name.
     `choices`: among how many kinds of nodes each tie chose. `edits` put it into the view. `independent`: on every other way as many pods
-    get a node, as all are alike and each node takes as many of them in whatever order. `overtaken`: pods were placed after
-    one was refused that may come up again before them. `unknown`: why the play ended early."""
+    get a node, as all are alike and each node takes as many of them in whatever order. `overtaken`: so many kinds of
+    pods were refused that may come up again, and others placed after them. `unknown`: why the play ended early."""
 
     placed: tuple[tuple[Pod, str], ...]
     left: tuple[tuple[Pod, Placement | None], ...]
@@ -49,7 +49,7 @@ class Play:
     choices: tuple[int, ...]
     edits: tuple[Edit, ...]
     independent: bool = False
-    overtaken: bool = False
+    overtaken: int = 0
     unknown: str = ""
 
     @property
@@ -86,7 +86,7 @@ class Player:
         self._depends = False
         self._nominated = any(pod.nominated_node_name for pod in pods)
         self._may_open: dict[int, bool] = {}
-        self._overtaken = False
+        self._overtaken: set[object] = set()
         self._again: Again = again
         self._unknown = ""
 
@@ -97,7 +97,7 @@ class Player:
         while waiting and not self._unknown:
             before = len(self._placed)
             refused: list[Entry] = []
-            may_come_up = False
+            may_come_up: set[object] = set()
             for entry in waiting:
                 there = len(self._placed)
                 complete = self._try(entry)
@@ -106,10 +106,11 @@ class Player:
                     refused = self._refused_still(refused) if again and self._again == "at once" else refused
                 if not complete:
                     refused.append(entry)
-                    may_come_up |= again and self._may_come_up(entry)
+                    if again and self._may_come_up(entry):
+                        may_come_up.add(self._kind(entry))
                 if self._unknown:
                     break
-            waiting = refused[::-1] if self._again == "after all others, reversed" else refused
+            waiting = self._last_kind_first(refused) if self._again == "after all others, the last kind first" else refused
             self._placing.settled()
             if not again or len(self._placed) == before:
                 break
@@ -122,7 +123,7 @@ class Player:
             tuple(self._choices),
             self._placing.edits(placed),
             self._independent(),
-            self._overtaken,
+            len(self._overtaken),
             self._unknown,
         )
 
@@ -134,12 +135,20 @@ class Player:
             refused_now: set[object] = set()
             still: list[Entry] = []
             for entry in left:
-                kind = entry if entry.gang is not None else self._placing.kinds.of_pod(entry.pods[0])
+                kind = self._kind(entry)
                 if kind in refused_now or not self._may_come_up(entry) or not self._try(entry):
                     still.append(entry)
                     refused_now.add(kind)
             left = still
         return left
+
+    def _kind(self, entry: Entry) -> object:
+        """Entries of one kind stand in for each other; a group does for none."""
+        return entry if entry.gang is not None else self._placing.kinds.of_pod(entry.pods[0])
+
+    def _last_kind_first(self, refused: Sequence[Entry]) -> list[Entry]:
+        places = {kind: place for place, kind in enumerate(dict.fromkeys(map(self._kind, refused)))}
+        return sorted(refused, key=lambda entry: -places[self._kind(entry)])
 
     def _may_come_up(self, entry: Entry) -> bool:
         """Whether what is placed may open a node to what was refused. What has refused one pod of a kind for good refuses it always."""

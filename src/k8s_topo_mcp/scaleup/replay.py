@@ -2,8 +2,8 @@
 
 Source: k8s.io/kubernetes pkg/scheduler. Of nodes with equal scores the scheduler takes one at random (sorted_nodes.go): such a tie is
 played both ways unless the nodes are alike. When a refused pod comes up again isn't in the API either (backend/queue: its backoff, its last
-attempt, and when the queue is told that another pod was bound): where that makes a difference the ends are played, after all others in the
-queue's order or the other way round, and at once.
+attempt, and when the queue is told that another pod was bound): where that may make a difference the ends are played, after all others in
+the queue's order or with the last kind first, and at once. With more than two kinds there are further orders.
 """
 
 from __future__ import annotations
@@ -24,25 +24,26 @@ MOST_ORDERS = 16
 MOST_PLAYED = 600
 """So many pods are placed in all ways through the ties together, but for the first two ways."""
 
-OTHER_ENDS: tuple[Again, ...] = ("after all others, reversed", "at once")
-"""When refused pods may come up, besides after all others in their order: the plays lie between these."""
+OTHER_ENDS: tuple[Again, ...] = ("after all others, the last kind first", "at once")
+"""When refused pods may come up, besides after all others in their order: of two kinds each is first once."""
+PLAYED_IN_EACH_ORDER = 2
+"""So many kinds of refused pods come up in each order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plays:
     """`first`: of equal nodes always the first; `worst`: the way on which the fewest pods get a node. `ways`: so many were played, and
-    `all_ways` whether there are no others that could end otherwise. `any_order`: when refused pods come up again makes a difference."""
+    `all_ways` whether there are no others that could end otherwise."""
 
     first: Play
     worst: Play
     ways: int
     all_ways: bool
-    any_order: bool = False
 
     @property
     def tie(self) -> bool:
-        """Whether chance has a say."""
-        return not self.first.independent and (bool(self.first.choices) or self.ways > 1 or self.any_order)
+        """Whether chance has a say, or may have."""
+        return not self.first.independent and (bool(self.first.choices) or self.ways > 1 or not self.all_ways)
 
 
 def play_all(
@@ -59,39 +60,41 @@ def play_all(
     first: Play | None = None
     worst: Play | None = None
     waiting: deque[tuple[int, ...]] = deque([()])
-    ways = plays = 0
-    any_order, all_ends = False, True
-    while waiting and plays < most and not (while_complete and worst is not None and not worst.complete):
+    paths = ends = differing = 0
+    all_ends, cut_short = True, False
+    while waiting and (paths + ends < most or paths < min(2, most)) and not (while_complete and worst is not None and not worst.complete):
         path = waiting.popleft()
         played = Player(view, entries, kinds, known, alike, path).run()
-        ways, plays = ways + 1, plays + 1
+        paths += 1
         first = first or played
         if worst is None or len(played.placed) < len(worst.placed):
             worst = played
         if played.independent and first is played:
-            return Plays(first, played, ways, True)
-        ends: tuple[Again, ...] = OTHER_ENDS if played.overtaken else ()
-        for again in ends:
-            if not all_ends or (while_complete and not worst.complete):
+            return Plays(first, played, paths, True)
+        all_ends &= played.overtaken <= PLAYED_IN_EACH_ORDER
+        for again in OTHER_ENDS if played.overtaken and not cut_short else ():
+            if while_complete and not worst.complete:
                 all_ends = False
                 break
             other = Player(view, entries, kinds, known, alike, path, again).run()
-            plays += 1
-            all_ends = not other.unknown
-            if all_ends and _order(other, kinds) != _order(played, kinds):
-                ways, any_order = ways + 1, True
+            ends += 1
+            if other.unknown:  # it would be on the next path, too
+                all_ends, cut_short = False, True
+                break
+            if _order(other, kinds) != _order(played, kinds):
+                differing += 1
                 worst = other if len(other.placed) < len(worst.placed) else worst
         for turn in range(len(path), len(played.choices)):
             start = (*path, *(0 for _ in range(turn - len(path))))
             waiting.extend((*start, other) for other in range(1, played.choices[turn]))
     assert first is not None
     assert worst is not None
-    return Plays(first, worst, ways, all_ends and not waiting and not any_order, any_order)
+    return Plays(first, worst, paths + differing, all_ends and not waiting and not differing)
 
 
-def _order(play: Play, kinds: Kinds) -> list[int]:
-    """Which kinds of pods got their nodes one after another. With the same choices the nodes are the same then."""
-    return [kinds.of_pod(pod) for pod, _ in play.placed]
+def _order(play: Play, kinds: Kinds) -> list[object]:
+    """Which kinds of pods, of which groups, got their nodes one after another. With the same choices the nodes are the same then."""
+    return [(kinds.of_pod(pod), pod.scheduling_group, pod.workload_reference) for pod, _ in play.placed]
 
 
 def ways_for(pods: int) -> int:
