@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from .agents import Agent, BadAgent
 from .agents.loop import ApiFailure, Model
 from .answers import Answer
 from .cases import Case
-from .records import BadRecords, mend
+from .records import BadRecords, append, mend
 from .records import lines as whole_lines
 from .results import Result, name_of
 
@@ -183,10 +182,7 @@ def lines(found: Sequence[Result], said: Sequence[Judgement]) -> list[str]:
 def add(folder: Path, judgement: Judgement) -> None:
     """Append a judgement."""
     mend(folder / "judgements.jsonl")
-    with (folder / "judgements.jsonl").open("a", encoding="utf-8") as file:
-        file.write(judgement.model_dump_json() + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    append(folder / "judgements.jsonl", judgement)
 
 
 def read(folder: Path) -> list[Judgement]:

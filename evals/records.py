@@ -102,10 +102,7 @@ class Folder:
         with self._lock:
             if self.has(record.id):
                 return
-            with (self.path / "records.jsonl").open("a", encoding="utf-8") as file:
-                file.write(record.model_dump_json() + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            append(self.path / "records.jsonl", record)
             self._records[record.id] = record
 
     def describe(self, what: dict[str, Any]) -> None:
@@ -122,6 +119,14 @@ class Folder:
         temporary = target.with_suffix(".new")
         temporary.write_text(json.dumps(what, indent=1, sort_keys=True) + "\n")
         temporary.replace(target)
+
+
+def append(path: Path, entry: BaseModel) -> None:
+    """Append a line, on disk when this returns."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(entry.model_dump_json() + "\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def mend(path: Path) -> None:
@@ -204,10 +209,7 @@ class Tried(BaseModel):
 def add_fix(path: Path, tried: Tried) -> None:
     """Append what came of a fix."""
     mend(path / "fixes.jsonl")
-    with (path / "fixes.jsonl").open("a", encoding="utf-8") as file:
-        file.write(tried.model_dump_json() + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    append(path / "fixes.jsonl", tried)
 
 
 def fixes(path: Path) -> Iterator[Tried]:

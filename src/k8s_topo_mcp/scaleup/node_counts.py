@@ -38,7 +38,7 @@ class NodeCounts:
     needed). None: no number of nodes is enough, as `nowhere` are pods that no such node takes.
 
     `scheduler`: with so many the scheduler's own way places all; None: not with up to `tried`, or `unknown` says why that isn't known.
-    `tie`: on the way chance decided which node it takes or when it tries a pod again; `ways` through that were played, all of them if
+    `tie`: on the way it may be chance which node it takes or when it tries a pod again; `ways` through that were played, all of them if
     `all_ways`; with `scheduler` nodes each of these placed every pod, else they are of the last number tried. `fewest`: no smaller number
     was left out. `undecided`: pods of which it isn't known whether a new node takes them: then only `least` is told, of the others. `new`
     and `play`: the cluster with `scheduler` nodes, and the way through on which the fewest pods get one.

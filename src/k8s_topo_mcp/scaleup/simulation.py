@@ -24,7 +24,7 @@ from .template import NodeTemplate
 from .untouched import untouched
 from .verdicts import Judge, PodOutcome
 
-CHANCE = "chance decides which of several nodes the scheduler takes, or when it tries a pod again"
+CHANCE = "it may be chance which of several nodes the scheduler takes, or when it tries a pod again"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

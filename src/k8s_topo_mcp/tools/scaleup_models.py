@@ -98,7 +98,7 @@ class Now(Part):
 
 class Counts(Part):
     """How many nodes of a kind it takes: with fewer than `at_least` there is no way at all; with `sure` the scheduler places all. `tie`:
-    chance decides on the way which node it takes, or when it tries a pod again; `ways`: so many ways through that were played, where
+    it may be chance which node it takes on the way, or when it tries a pod again; `ways`: so many ways through that were played, where
     these aren't all. `skipped`: not each number between the two was tried."""
 
     at_least: int | None = None

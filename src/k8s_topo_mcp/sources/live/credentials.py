@@ -156,7 +156,7 @@ class Credentials:
             except SourceError:
                 raise
             except Exception as error:  # the official client raises whatever went wrong inside
-                raise self._failure(error) from None
+                raise self._of_another_kind() or self._failure(error) from None
         if said and not fresh.api_key and not fresh.cert_file:
             raise self._failure(said[-1])
         self._configuration = fresh
@@ -164,14 +164,16 @@ class Credentials:
         self._reach(fresh)
         self._header()
 
-    def _is_kubeconfig(self, path: str) -> None:
-        """Raises CredentialsError for a file of something else, which the official client fails on without its name."""
-        try:
-            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError):
-            return  # that is told by the client
-        if not isinstance(content, Mapping) and not (content is None and len(self._paths) > 1):
-            raise CredentialsError(path, "isn't a kubeconfig; right would be a mapping with clusters, users and contexts")
+    def _of_another_kind(self) -> CredentialsError | None:
+        """That a file is of something else, on which the official client fails without its name."""
+        for path in self._paths:
+            try:
+                content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+            except (OSError, ValueError, yaml.YAMLError):
+                continue  # that is told by the client
+            if not isinstance(content, Mapping) and not (content is None and len(self._paths) > 1):
+                return CredentialsError(path, "isn't a kubeconfig; right would be a mapping with clusters, users and contexts")
+        return None
 
     def _identify(self) -> None:
         """Names of context and cluster, and whom to impersonate, which the official client doesn't read."""
@@ -180,8 +182,6 @@ class Credentials:
         if not self._paths:
             where = self._given or os.environ.get("KUBECONFIG") or _DEFAULT
             raise CredentialsError(where, "there is no such kubeconfig; right would be a file as in --kubeconfig ~/.kube/config")
-        for path in self._paths:
-            self._is_kubeconfig(path)
         merged: Any = KubeConfigMerger(os.pathsep.join(self._paths)).config
         config = cast(Mapping[str, Any], merged.value)
         name = self._context or str(config.get("current-context") or "")
