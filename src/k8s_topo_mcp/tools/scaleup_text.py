@@ -243,9 +243,7 @@ def counted(counts: Counts) -> str:
     if not counts.sure:
         return "none"
     fewest = "with fewer there is no way" if counts.at_least == counts.sure else f"with fewer than {counts.at_least} there is no way"
-    played = (
-        f"ways played: {counts.ways}, not all" if counts.ways else "each way was played"
-    )
+    played = f"ways played: {counts.ways}, not all" if counts.ways else "each way was played"
     tie = f"; on the way it may be chance which of several nodes is taken or when a pod is tried again, {played}" if counts.tie else ""
     skipped = "; not each number between was tried" if counts.skipped else ""
     return f"{counts.sure} ({fewest}{skipped}{tie})"
