@@ -8,7 +8,8 @@ import pytest
 
 from k8s_topo_mcp.objects import ApiObject, Pod
 from k8s_topo_mcp.view import Add, ClusterView, SourceInfo
-from k8s_topo_mcp.view.lately import KEPT_VIEWS, Mark, mark, others_since
+from k8s_topo_mcp.view.lately import Mark, mark, others_since
+from k8s_topo_mcp.view.trail import KEPT_STEPS
 
 from ..diagnosis.clusters import cluster, pod
 
@@ -33,7 +34,7 @@ def test_what_changed_since_a_mark_is_what_differs() -> None:
     dice = random.Random(4)
     view = cluster(*(pod(f"p{number}") for number in range(PODS)))
     known: list[tuple[Mark, frozenset[Pod]]] = [(mark(view, Pod), frozenset(view.all(Pod)))]
-    for _ in range(KEPT_VIEWS // 2):
+    for _ in range(KEPT_STEPS // 2):
         changed = [one(f"p{number}") for number in dice.sample(range(PODS + 5), dice.randrange(4))]
         there = [own for own in view.all(Pod) if own.key not in {each.key for each in changed}]
         view = after(view, *changed, gone=tuple(dice.sample(there, dice.randrange(2))))
@@ -53,14 +54,14 @@ def test_a_mark_of_other_views_or_too_old_tells_nothing() -> None:
     edited = first.with_edits(Add(one("new")))
     assert [own.name for own in others_since(edited, Pod, begun) or ()] == ["new"]
     assert others_since(first, Pod, mark(edited, Pod)) is None
-    for _ in range(KEPT_VIEWS):
+    for _ in range(KEPT_STEPS):
         view = after(view, one("p0"))
     assert others_since(view, Pod, begun) is None
     assert others_since(ClusterView(), Pod, begun) is None
 
 
 def test_many_changes_are_not_kept_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("k8s_topo_mcp.view.lately.KEPT_CHANGES", 20)
+    monkeypatch.setattr("k8s_topo_mcp.view.trail.KEPT_TOUCHED", 20)
     view = cluster(*(pod(f"p{number}") for number in range(PODS)))
     marks = [mark(view, Pod)]
     for number in range(5):

@@ -10,11 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, filterfalse
+from itertools import chain, compress, filterfalse, repeat
 from operator import is_not
 
+from ..view.trail import Mark
 from .inventory import PoolKey
 from .node_classes import NodeClasses
+from .pools import counters_everywhere
 from .prepared import Prepared, pools_of
 from .problem import TargetNode
 from .selectors import SelectorChain
@@ -27,18 +29,21 @@ KEPT_DIVISIONS = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Division:
-    """`nodes`, `names`, what each of them saw (`seen`: the entry in `Prepared.pools`) and `keys` have one place for each node. `places`
-    and `groups`: by key, in the order of the nodes. `loose`: places of nodes that see pools that others see too. `held`: what was in use
-    then, by pool."""
+    """`nodes`, `names`, what each of them saw (`seen`: the entry in `Prepared.pools`) and `keys` have one place for each node; `at` says
+    which. `places` and `groups`: by key, in the order of the nodes. `loose`: places of nodes that see pools that others see too. `held`:
+    what was in use then, by pool. `slices` and `use`: when that was, on the trails of the slices and of what is in use."""
 
     nodes: Sequence[TargetNode]
     names: Sequence[str]
+    at: Mapping[str, int]
     seen: Sequence[object]
     keys: Sequence[Hashable]
     places: Mapping[Hashable, Sequence[int]]
     groups: Mapping[Hashable, Group]
     loose: frozenset[int]
     held: Mapping[PoolKey, frozenset[str]]
+    slices: Mark
+    use: Mark
 
     @property
     def ordered(self) -> tuple[Group, ...]:
@@ -56,7 +61,7 @@ class Division:
         return sorted(self.groups, key=lambda key: self.places[key][0])
 
 
-_NOTHING = Division((), (), (), (), {}, {}, frozenset(), {})
+_NOTHING = Division((), (), {}, (), (), {}, {}, frozenset(), {}, Mark(), Mark())
 
 
 def divided(prepared: Prepared, chains: Sequence[SelectorChain], nodes: Sequence[TargetNode]) -> Division:
@@ -64,83 +69,142 @@ def divided(prepared: Prepared, chains: Sequence[SelectorChain], nodes: Sequence
     problem = prepared.problem
     classes = NodeClasses(problem, chains, prepared.environment)
     if problem.in_use.shared:
-        return _follow(classes, prepared, nodes, [node.name for node in nodes], _NOTHING)
+        return _of_others(classes, prepared, nodes, _NOTHING)
     kept: list[Division] = classes.divisions.setdefault(not problem.in_use.by_pool, [])
     known = tuple(kept)
-    names = next((entry.names for entry in known if entry.nodes is nodes), None) or [node.name for node in nodes]
-    before = next((entry for entry in known if entry.names == names), known[0] if known else _NOTHING)
-    found = _follow(classes, prepared, nodes, names, before)
-    kept[:] = [found, *(entry for entry in known if entry is not before or entry.names != names)][: KEPT_DIVISIONS // 2]
+    for before in known:
+        replaced = replaced_places(before.names, before.nodes, nodes)
+        if replaced is not None:
+            found = _of_the_same(classes, prepared, nodes, before, replaced)
+            kept[:] = [found, *(entry for entry in known if entry is not before)][: KEPT_DIVISIONS // 2]
+            return found
+    found = _of_others(classes, prepared, nodes, known[0] if known else _NOTHING)
+    kept[:] = [found, *known][: KEPT_DIVISIONS // 2]
     return found
 
 
-def _follow(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetNode], names: Sequence[str], before: Division) -> Division:
-    aligned = names == before.names
-    then_nodes, then_seen, then_keys, loose = _aligned(before, names)
-    in_use = prepared.problem.in_use
-    seen: list[object] = list(map(prepared.pools.get, names))
-    again = set(_of_pools(prepared, _differing(before.held, in_use.by_pool)))
+def replaced_places(names: Sequence[str], before: Sequence[TargetNode], nodes: Sequence[TargetNode]) -> list[int] | None:
+    """Where the nodes are other objects than before, if they have these same names; None if they don't."""
+    if nodes is before:
+        return []
+    if len(nodes) != len(before):
+        return None
+    found: list[int] = []
+    for place in compress(range(len(nodes)), map(is_not, nodes, before)):
+        if nodes[place].name != names[place]:
+            return None
+        found.append(place)
+    return found
+
+
+def _of_the_same(
+    classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetNode], before: Division, replaced: Iterable[int]
+) -> Division:
+    """Of the nodes of the same names at another moment."""
+    problem = prepared.problem
+    again = {*replaced, *before.loose}
+    touched = problem.inventory.touched_since(before.slices, counters_everywhere(problem.minor, problem.variant))
+    if touched is None:
+        touched = set()
+        again.update(compress(range(len(nodes)), map(is_not, map(prepared.pools.get, before.names), before.seen)))
+    steps = problem.in_use.trail.since(before.use)
+    pools = _differing(before.held, problem.in_use.by_pool) if steps is None else chain.from_iterable(steps)
+    touched.update(_of_pools(prepared, pools))
+    again.update([before.at[name] for name in touched if name in before.at])
+    others = sorted(again)
+    keys, seen, loose = list(before.keys), list(before.seen), set(before.loose)
+    _look(classes, prepared, nodes, others, keys, seen, loose)
+    places, groups = _patched(before, nodes, keys, others)
+    return _told(prepared, nodes, before.names, before.at, seen, keys, places, groups, loose)
+
+
+def _of_others(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetNode], before: Division) -> Division:
+    """Of other nodes, some of which may be the same."""
+    names = [node.name for node in nodes]
     places = range(len(names))
-    others = sorted(
-        {
-            *compress(places, map(is_not, nodes, then_nodes)),
-            *compress(places, map(is_not, seen, then_seen)),
-            *(compress(places, map(again.__contains__, names)) if again else ()),
-            *loose,
-        }
-    )
-    keys = list(then_keys)
+    then = list(map(before.at.get, names, repeat(-1)))
+    then_nodes = map((*before.nodes, None).__getitem__, then)
+    then_seen = map((*before.seen, None).__getitem__, then)
+    keys: list[Hashable] = list(map((*before.keys, None).__getitem__, then))
+    loose = set(compress(places, map(before.loose.__contains__, then))) if before.loose else set[int]()
+    seen: list[object] = list(map(prepared.pools.get, names))
+    again = {*compress(places, map(is_not, nodes, then_nodes)), *compress(places, map(is_not, seen, then_seen)), *loose}
+    held = set(_of_pools(prepared, _differing(before.held, prepared.problem.in_use.by_pool)))
+    if held:
+        again.update(compress(places, map(held.__contains__, names)))
+    _look(classes, prepared, nodes, sorted(again), keys, seen, loose)
+    by_key = _gathered(keys, places)
+    groups = {key: tuple([nodes[place] for place in own]) for key, own in by_key.items()}
+    return _told(prepared, nodes, names, dict(zip(names, places, strict=True)), seen, keys, by_key, groups, loose)
+
+
+def _look(
+    classes: NodeClasses,
+    prepared: Prepared,
+    nodes: Sequence[TargetNode],
+    places: Iterable[int],
+    keys: list[Hashable],
+    seen: list[object],
+    loose: set[int],
+) -> None:
+    """Put down of the nodes at these places what they are to the problem now."""
     operations = "OptionalNodeOperations" in prepared.problem.features  # then what the node declares decides too
-    for place in others:
+    for place in places:
         node = nodes[place]
         key, local = classes.class_of(pools_of(prepared, node), node)
         seen[place] = prepared.pools.get(node.name)
         keys[place] = (key, node.declared_features) if operations else key
         (loose.discard if local else loose.add)(place)
-    if not aligned:
-        by_key: Mapping[Hashable, Sequence[int]] = _gathered(keys, places)
-        groups: Mapping[Hashable, Group] = {key: tuple([nodes[place] for place in own]) for key, own in by_key.items()}
-    else:
-        by_key, groups = _patched(before, nodes, keys, others)
-    return Division(nodes, names, seen, keys, by_key, groups, frozenset(loose), in_use.by_pool)
 
 
-def _aligned(before: Division, names: Sequence[str]) -> tuple[Sequence[TargetNode | None], Sequence[object], Sequence[Hashable], set[int]]:
-    """What was known of the nodes of these names, in their order."""
-    if names == before.names:
-        return before.nodes, before.seen, before.keys, set(before.loose)
-    known = {name: place for place, name in enumerate(before.names)}
-    at = [known.get(name, -1) for name in names]
-    return (
-        [before.nodes[place] if place >= 0 else None for place in at],
-        [before.seen[place] if place >= 0 else None for place in at],
-        [before.keys[place] if place >= 0 else None for place in at],
-        {place for place, then in enumerate(at) if then in before.loose},
-    )
+def _told(
+    prepared: Prepared,
+    nodes: Sequence[TargetNode],
+    names: Sequence[str],
+    at: Mapping[str, int],
+    seen: Sequence[object],
+    keys: Sequence[Hashable],
+    places: Mapping[Hashable, Sequence[int]],
+    groups: Mapping[Hashable, Group],
+    loose: Iterable[int],
+) -> Division:
+    problem = prepared.problem
+    when = problem.inventory.trail.mark, problem.in_use.trail.mark
+    return Division(nodes, names, at, seen, keys, places, groups, frozenset(loose), problem.in_use.by_pool, *when)
 
 
 def _patched(
-    before: Division, nodes: Sequence[TargetNode], keys: Sequence[Hashable], others: Sequence[int]
+    before: Division, nodes: Sequence[TargetNode], keys: Sequence[Hashable], others: Iterable[int]
 ) -> tuple[Mapping[Hashable, Sequence[int]], Mapping[Hashable, Group]]:
-    """The groups of the division before with these places moved."""
-    if not others:
-        return before.places, before.groups
-    gone = _gathered(before.keys, others)
-    come = _gathered(keys, others)
-    places, groups = dict(before.places), dict(before.groups)
-    for key in {**gone, **come}:
-        if gone.get(key) == come.get(key):  # the same places, other nodes
-            own, members = places[key], list(groups[key])
-            for place in come[key]:
-                members[bisect_left(own, place)] = nodes[place]
-            groups[key] = tuple(members)
+    """The groups of the division before with the nodes at these places taken anew."""
+    touched: dict[Hashable, tuple[list[int], list[TargetNode]]] = {}
+
+    def of(key: Hashable) -> tuple[list[int], list[TargetNode]]:
+        found = touched.get(key)
+        if found is None:
+            found = touched[key] = (list(before.places.get(key, ())), list(before.groups.get(key, ())))
+        return found
+
+    for place in others:
+        then, now, node = before.keys[place], keys[place], nodes[place]
+        if then == now and node is before.nodes[place]:
             continue
-        left = set(gone.get(key, ()))
-        own = [place for place in places.get(key, ()) if place not in left]
-        if key in come:
-            own = sorted([*own, *come[key]])
+        own, members = of(then)
+        at = bisect_left(own, place)
+        if then == now:
+            members[at] = node
+            continue
+        del own[at], members[at]
+        own, members = of(now)
+        at = bisect_left(own, place)
+        own.insert(at, place)
+        members.insert(at, node)
+    if not touched:
+        return before.places, before.groups
+    places, groups = dict(before.places), dict(before.groups)
+    for key, (own, members) in touched.items():
         if own:
-            places[key], groups[key] = own, tuple([nodes[place] for place in own])
+            places[key], groups[key] = own, tuple(members)
         else:
             places.pop(key, None)
             groups.pop(key, None)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from ..objects import ResourceSlice
+from ..view.trail import Mark, Trail
 
 V = TypeVar("V")
 
@@ -28,6 +29,18 @@ OUTDATED = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Touched:
+    """The nodes that may see other slices than before. `everywhere`: all may, where slices with counter sets that name a node say
+    something to others too."""
+
+    nodes: frozenset[str] = frozenset()
+    everywhere: bool = False
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Inventory:
     """All slices of the cluster, arranged as the allocator looks at them. Order within each list is the order given.
 
@@ -37,6 +50,7 @@ class Inventory:
     `kept_by_node`: by question and node, what the slices say to that node; passed on to a later inventory if they say the same there.
     `kept_by_own_node`: likewise, where slices with counter sets that name a node say nothing to others.
     `passed_on`: facts that whoever reads them checks against the objects that they were made of; always passed on.
+    `trail`: what was touched to make the last inventories from one another.
     """
 
     slices: tuple[ResourceSlice, ...]
@@ -49,6 +63,7 @@ class Inventory:
     kept_by_node: dict[Hashable, dict[str, Any]] = field(default_factory=dict[Hashable, dict[str, Any]])
     kept_by_own_node: dict[Hashable, dict[str, Any]] = field(default_factory=dict[Hashable, dict[str, Any]])
     passed_on: dict[Hashable, dict[Any, Any]] = field(default_factory=dict[Hashable, dict[Any, Any]])
+    trail: Trail[Touched] = field(default_factory=lambda: Trail[Touched].begun(Touched))
 
     @classmethod
     def of(cls, slices: Iterable[ResourceSlice]) -> Inventory:
@@ -103,20 +118,31 @@ class Inventory:
             if counters := _named_counters(by_pool.get(pool, ())):
                 named[pool] = counters
         shared = tuple(entry for entry in everything if not entry.node_selection.node_name)
-        later = Inventory(everything, by_node, shared, by_pool, places, named, passed_on=self.passed_on)
-        before, after = self._named_by(touched), later._named_by(touched)
+        before, after = _named_by(self.by_pool, touched), _named_by(by_pool, touched)
         if before is None or after is None:
-            return later
-        nodes = before | after
-        later.kept_by_own_node.update(_without(self.kept_by_own_node, nodes))
-        if not any(pool in self.named_counters or pool in named for pool in touched):
-            later.kept_by_node.update(_without(self.kept_by_node, nodes))
-        return later
+            return Inventory(everything, by_node, shared, by_pool, places, named, passed_on=self.passed_on)
+        nodes = frozenset(before | after)
+        everywhere = any(pool in self.named_counters or pool in named for pool in touched)
+        return Inventory(
+            everything,
+            by_node,
+            shared,
+            by_pool,
+            places,
+            named,
+            kept_by_node={} if everywhere else _without(self.kept_by_node, nodes),
+            kept_by_own_node=_without(self.kept_by_own_node, nodes),
+            passed_on=self.passed_on,
+            trail=self.trail.after(Touched(nodes, everywhere)),
+        )
 
-    def _named_by(self, pools: Iterable[PoolKey]) -> set[str] | None:
-        """The nodes that the slices of these pools name; None if some name none."""
-        names = {entry.node_selection.node_name for pool in pools for entry in self.by_pool.get(pool, ())}
-        return None if None in names or "" in names else {name for name in names if name}
+    def touched_since(self, then: Mark, everywhere: bool) -> set[str] | None:
+        """The nodes that may see other slices than at a mark of the trail; None where that may be all. `everywhere`: whether slices with
+        counter sets that name a node say something to others too."""
+        steps = self.trail.since(then)
+        if steps is None or (everywhere and any(step.everywhere for step in steps)):
+            return None
+        return {node for step in steps for node in step.nodes}
 
     def outgrown_by(self, facts: int) -> bool:
         """Whether so many facts are passed on that most of them are of slices that are gone."""
@@ -150,6 +176,12 @@ def _without(kept: Mapping[Hashable, Mapping[str, Any]], nodes: Iterable[str]) -
         for node in nodes:
             known.pop(node, None)
     return found
+
+
+def _named_by(by_pool: Mapping[PoolKey, Iterable[ResourceSlice]], pools: Iterable[PoolKey]) -> set[str] | None:
+    """The nodes that the slices of these pools name; None if some name none."""
+    names = {entry.node_selection.node_name for pool in pools for entry in by_pool.get(pool, ())}
+    return None if None in names or "" in names else {name for name in names if name}
 
 
 def _pool_of(entry: ResourceSlice) -> PoolKey:

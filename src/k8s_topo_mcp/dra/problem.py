@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ..objects import DeviceClass, DeviceId, DeviceResult, ObjectRef, ResourceClaim
 from ..objects.quantity import Quantity
+from ..view.trail import Trail
 from .inventory import Inventory, PoolKey
 from .variants import Variant, variant
 
@@ -27,6 +28,7 @@ class InUse:
     """What allocated claims hold (schedulerapi.AllocatedState). Results with adminAccess hold nothing.
 
     `devices` are held whole; `shared` are held by one or more shares; `capacity` sums the shares. `holders` names the claims of both.
+    `trail`: the pools of which other devices were held whole at each of the last revisions.
     """
 
     devices: frozenset[DeviceId] = frozenset()
@@ -34,6 +36,7 @@ class InUse:
     capacity: Mapping[DeviceId, Mapping[str, Quantity]] = field(default_factory=dict[DeviceId, Mapping[str, Quantity]])
     holders: Mapping[DeviceId, tuple[Holder, ...]] = field(default_factory=dict[DeviceId, tuple[Holder, ...]])
     by_pool: Mapping[PoolKey, frozenset[str]] = field(default_factory=dict[PoolKey, frozenset[str]])
+    trail: Trail[Sequence[PoolKey]] = field(default_factory=lambda: Trail[Sequence[PoolKey]].begun(tuple))
 
     def __post_init__(self) -> None:
         if not self.by_pool:
@@ -73,7 +76,9 @@ class InUse:
                     capacity[device] = total
         whole = self.devices.difference(held) | devices
         by_pool = _names_by_pool(whole) if not self.devices else self._pools_after(held, devices)
-        return InUse(whole, self.shared.difference(held) | shared, capacity, holders, by_pool)
+        pools = {(device.driver, device.pool) for device in held}
+        others = tuple([pool for pool in pools if by_pool.get(pool) is not self.by_pool.get(pool)])
+        return InUse(whole, self.shared.difference(held) | shared, capacity, holders, by_pool, self.trail.after(others))
 
     def _pools_after(self, held: Iterable[DeviceId], devices: Iterable[DeviceId]) -> Mapping[PoolKey, frozenset[str]]:
         by_pool = dict(self.by_pool)
