@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress, count
 
-from ..dra.allocation import allocate, node_groups
+from ..dra.allocation import allocate_groups, node_groups
+from ..dra.divisions import Group
 from ..dra.effort import FILTER_LIMIT
 from ..dra.inventory import Inventory, PoolKey
 from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable
 from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
-from ..objects import ApiObject, DeviceConstraint, Node, Pod, ResourceClaim, ResourceSlice
+from ..objects import ApiObject, Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling import dynamic_resources, pod_topology_spread
 from ..scheduling.dynamic_resources import active_rules, device_classes, problem_of
 from ..scheduling.filter_timeout import ending_the_attempt
@@ -25,20 +27,19 @@ from ..scheduling.placement import place, refusals, target
 from ..view import Add, ClusterView, Delete, Replace
 from ..view.indices import allocated_claims, claims_of_pool, pools_held
 from .ends import node_of_the_ended
-from .groups import attribute_of
+from .reads import USUAL, reading, reads_of
 from .report import Change
 
 MANY_NODES = 64
 """Up to so many nodes a release is judged with the holders of their pools alone."""
 
+FEW_OF_ALL = 16
+"""One in so many nodes, or fewer, are sorted; of more all are gone through."""
 
-USUAL = frozenset({"resource.kubernetes.io/numaNode", "resource.kubernetes.io/pcieRoot"})
-"""Attributes that changes often compare: nodes are divided by them at once."""
 
-Reads = tuple[frozenset[Hashable], frozenset[str]]
 Division = tuple[frozenset[Hashable], frozenset[str], bool]
 """What is read, and whether as if nothing were held."""
-Groups = tuple[tuple[TargetNode, ...], ...]
+Groups = Sequence[Group]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +69,13 @@ class Subject:
         problem = self.problem
         if problem is None:
             return ()
-        kinds = {group[0].name: group for group in node_groups(problem, self.targets)}
-        outcomes = {name: allocate(problem, group[0]) for name, group in kinds.items()}
-        names = [name for name, outcome in outcomes.items() if isinstance(outcome, Aborted)]
+        outcomes = list(allocate_groups(problem, node_groups(problem, self.targets)))
+        ending = [group for group, outcome in outcomes if isinstance(outcome, Aborted)]
         if self.pod is not None:
-            refusing = [kinds[name][0] for name, outcome in outcomes.items() if isinstance(outcome, Unallocatable)]
-            names += ending_the_attempt(self.view, problem, refusing, self.limit)
-        return tuple(frozenset(node.name for node in kinds[name]) for name in names)
+            refusing = {group[0].name: group for group, outcome in outcomes if isinstance(outcome, Unallocatable)}
+            firsts = [group[0] for group in refusing.values()]
+            ending += [refusing[name] for name in ending_the_attempt(self.view, problem, firsts, self.limit)]
+        return tuple([frozenset([node.name for node in group]) for group in ending])
 
     @cached_property
     def allocated(self) -> frozenset[tuple[str, str]]:
@@ -85,7 +86,13 @@ class Subject:
     @cached_property
     def places(self) -> dict[str, int]:
         """Where each node stands."""
-        return {node.metadata.name: place for place, node in enumerate(self.nodes)}
+        return dict(zip([node.metadata.name for node in self.nodes], count()))
+
+    def in_order(self, names: Sequence[str]) -> tuple[str, ...]:
+        """These of its nodes as they stand."""
+        if len(names) * FEW_OF_ALL < len(self.nodes):
+            return tuple(sorted(names, key=self.places.__getitem__))
+        return tuple(compress(self.places, map(frozenset(names).__contains__, self.places)))
 
 
 def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
@@ -205,16 +212,15 @@ def node_groups_of(view: ClusterView, claims: tuple[ResourceClaim, ...], nodes: 
     return node_groups(problem_of(view, claims), [target(node) for node in nodes])
 
 
-def _all_or_none(problem: AllocationProblem, groups: Sequence[Sequence[TargetNode]]) -> tuple[str, ...]:
+def _all_or_none(problem: AllocationProblem, groups: Groups) -> tuple[str, ...]:
     """Nodes of those groups whose first node fits; none at all if an attempt ends with an error."""
-    found: list[Sequence[TargetNode]] = []
-    for group in groups:
-        outcome: Outcome = allocate(problem, group[0])
+    found: list[Group] = []
+    for group, outcome in allocate_groups(problem, groups):
         if isinstance(outcome, Aborted):
             return ()
         if isinstance(outcome, Allocated) and not _by_luck(outcome):
             found.append(group)
-    return tuple(node.name for group in found for node in group)
+    return tuple([node.name for group in found for node in group])
 
 
 def _by_luck(outcome: Outcome | None) -> bool:
@@ -225,46 +231,27 @@ def _spread(subject: Subject, problem: AllocationProblem) -> tuple[str, ...]:
     """A problem whose claims ask something else: judged once for each kind of node."""
     groups = _groups(subject, problem)
     names = _all_or_none(problem, groups)
+    if not names:
+        return ()
     known = set(names)
     refusing = [group[0] for group in groups if group[0].name not in known]
-    if names and subject.pod is not None and any(ending_the_attempt(subject.view, problem, refusing, subject.limit)):
+    if subject.pod is not None and any(ending_the_attempt(subject.view, problem, refusing, subject.limit)):
         return ()
-    if len(names) < 2:
-        return names
-    return tuple(node.name for node in subject.nodes if node.name in known)
+    return names if len(names) == 1 else subject.in_order(names)
 
 
 def _groups(subject: Subject, problem: AllocationProblem) -> Groups:
     """Kinds of nodes; a division made for a problem that reads as much or more serves as well, by what is held for one in which nothing
     is."""
-    selectors, attributes = _reads(problem)
+    selectors, attributes = reads_of(problem)
     bare = problem.in_use is NOTHING_HELD
     for (known_selectors, known_attributes, known_bare), groups in subject.groups.items():
         if selectors <= known_selectors and attributes <= known_attributes and known_bare <= bare:
             return groups
-    wide = attributes | USUAL if selectors <= _reads(subject.problem or problem)[0] else attributes
-    found = node_groups(_reading(problem, wide), subject.targets)
+    wide = attributes | USUAL if selectors <= reads_of(subject.problem or problem)[0] else attributes
+    found = node_groups(reading(problem, wide), subject.targets)
     subject.groups[(selectors, wide, bare)] = found
     return found
-
-
-def _reading(problem: AllocationProblem, attributes: frozenset[str]) -> AllocationProblem:
-    """A problem that reads these attributes too, to divide nodes by."""
-    first = problem.claims[0]
-    constraints = (*first.spec.constraints, *(DeviceConstraint((), match_attribute=name) for name in sorted(attributes)))
-    claim = replace(first, spec=replace(first.spec, constraints=constraints))
-    return replace(problem, claims=(claim, *problem.claims[1:]))
-
-
-def _reads(problem: AllocationProblem) -> Reads:
-    """What of devices the claims read by themselves: selectors with their class, and attributes that constraints compare."""
-    selectors = frozenset(
-        (entry.class_name, tuple(selector.expression for selector in entry.selectors), entry.derived_attributes)
-        for claim in problem.claims
-        for request in claim.spec.requests
-        for entry in request.alternatives
-    )
-    return selectors, frozenset(attribute_of(constraint) for claim in problem.claims for constraint in claim.spec.constraints)
 
 
 def _released(subject: Subject, problem: AllocationProblem, claims: Sequence[ResourceClaim]) -> tuple[str, ...]:

@@ -6,12 +6,15 @@ release: the same devices where its order is defined, one of its answers where i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import compress
+from operator import is_not
 
 from ..view import derived
 from .attempt import attempt
 from .attributes import readers_of
-from .divisions import KEPT_DIVISIONS, Group, divided
+from .divisions import KEPT_DIVISIONS, Division, Group, divided
 from .effort import Effort, effort
 from .inventory import kept_for
 from .node_classes import ClassKey, NodeClasses
@@ -34,6 +37,18 @@ NAMES_POOL = frozenset({"all: pool", "invalid pool"})
 KEPT_CLAIMS = 64
 """For so many different claims the outcomes of node classes are kept, for each way of reading devices."""
 
+KEPT_BY_NAME = 4
+"""For so many the outcomes by node."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """What was said of each node by name, and by the keys of the division."""
+
+    division: Division
+    outcomes: Mapping[Hashable, Outcome]
+    by_name: Mapping[str, Outcome]
+
 
 def allocate(problem: AllocationProblem, node: TargetNode, pruned: bool = True, bound: int = STEP_BOUND) -> Outcome:
     """The outcome on one node; `Unknown` past `bound` steps. `pruned=False` is the literal search, for tests and for replaying a release's
@@ -54,21 +69,50 @@ def allocate_in_every_order(problem: AllocationProblem, node: TargetNode, bound:
     return [attempt(prepared, node, order, True, bound) for order in orders(prepared, pools, MAX_ORDERS)]
 
 
-def allocate_each(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> dict[str, Outcome]:
-    """The outcome on each node by name. Nodes of one class share the verdict; devices and node selectors are made anew for each."""
+def allocate_each(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> Mapping[str, Outcome]:
+    """The outcome on each node by name, in the order of the nodes. Nodes of one class share the verdict; devices and node selectors are
+    made anew for each.
+
+    What was told last of the same claims is kept with the slices: nodes of which the same is said are taken over.
+    """
     prepared = prepare(problem)
-    targets = tuple(nodes)
-    judged: dict[str, Outcome] = {}
+    division = _division(prepared, tuple(nodes))
     classes = NodeClasses(problem, chains_of(prepared), prepared.environment)
-    for group in node_groups(problem, targets):
-        pools = pools_of(prepared, group[0])
-        outcome = judged[group[0].name] = _allocate_known(prepared, group[0], STEP_BOUND, classes)
-        if isinstance(outcome, Unallocatable | Unknown):  # the same for all of them
+    outcomes = {key: _allocate_known(prepared, division.groups[key][0], STEP_BOUND, classes) for key in division.order}
+    kept: list[_Judged] = kept_for(classes.judged, (_asked(problem), not problem.in_use.by_pool), list, KEPT_BY_NAME)
+    before = next((entry for entry in tuple(kept) if entry.division.names is division.names), None)
+    if before is None:
+        judged = dict[str, Outcome](dict.fromkeys(division.names, _NOT_JUDGED))
+        others = set(outcomes)
+    else:
+        judged = dict(before.by_name)
+        others = {key for key, outcome in outcomes.items() if before.outcomes.get(key) is not outcome}
+        places = range(len(division.names))
+        for place in compress(places, map(is_not, division.keys, before.division.keys)):
+            judged[division.names[place]] = outcomes[division.keys[place]]
+    for key, outcome in outcomes.items():
+        group = division.groups[key]
+        if not isinstance(outcome, Unallocatable | Unknown):
+            pools = pools_of(prepared, group[0])
+            judged[group[0].name] = outcome
+            for node in group[1:]:
+                judged[node.name] = _moved(prepared, outcome, pools, node)
+        elif key in others:  # the same for all of them
             judged.update(dict.fromkeys([node.name for node in group], outcome))
-            continue
-        for node in group[1:]:
-            judged[node.name] = _moved(prepared, outcome, pools, node)
-    return {node.name: judged[node.name] for node in targets}
+    plain = all(isinstance(outcome, Unallocatable | Unknown) for outcome in outcomes.values())  # others hold on to their problem
+    kept[:] = [_Judged(division, outcomes, judged)] if plain else []
+    return judged
+
+
+_NOT_JUDGED = Unknown("")
+
+
+def allocate_groups(problem: AllocationProblem, groups: Iterable[Group]) -> Iterator[tuple[Group, Outcome]]:
+    """Groups of nodes (`node_groups`), each with the outcome on its first node."""
+    prepared = prepare(problem)
+    classes = NodeClasses(problem, chains_of(prepared), prepared.environment)
+    for group in groups:
+        yield group, _allocate_known(prepared, group[0], STEP_BOUND, classes)
 
 
 def class_of(prepared: Prepared, node: TargetNode) -> ClassKey:
@@ -77,20 +121,24 @@ def class_of(prepared: Prepared, node: TargetNode) -> ClassKey:
 
 
 def node_groups(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> tuple[Group, ...]:
-    """Nodes that the problem can't tell apart, together: what is proven of one holds for its group.
+    """Nodes that the problem can't tell apart, together: what is proven of one holds for its group."""
+    return _division(prepare(problem), tuple(nodes)).ordered
+
+
+def _division(prepared: Prepared, targets: tuple[TargetNode, ...]) -> Division:
+    """These nodes divided by all that the problem reads.
 
     The last divisions for each question are kept with the slices: each holds for as long as the same is in use.
     """
-    prepared = prepare(problem)
-    targets = tuple(nodes)
+    problem = prepared.problem
     chains = chains_of(prepared)
     questions = problem.inventory.kept.setdefault("node groups", {})
     question = (chains, readers_of(problem, prepared.environment), problem.minor, problem.features, problem.variant)
-    kept: list[tuple[InUse, tuple[TargetNode, ...], tuple[Group, ...]]] = kept_for(questions, question, list)
-    for in_use, asked, groups_known in tuple(kept):
+    kept: list[tuple[InUse, tuple[TargetNode, ...], Division]] = kept_for(questions, question, list)
+    for in_use, asked, known in tuple(kept):
         if in_use is problem.in_use and asked == targets:
-            return groups_known
-    found = divided(prepared, chains, targets).ordered
+            return known
+    found = divided(prepared, chains, targets)
     kept.insert(0, (problem.in_use, targets, found))
     del kept[KEPT_DIVISIONS:]
     return found

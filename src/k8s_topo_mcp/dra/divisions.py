@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, compress, filterfalse, repeat
 from operator import is_not
 
@@ -27,7 +28,7 @@ KEPT_DIVISIONS = 4
 """Divisions that are kept for a question: of all nodes, and of those that a pod leaves, as they are and with nothing in use."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Division:
     """`nodes`, `names`, what each of them saw (`seen`: the entry in `Prepared.pools`) and `keys` have one place for each node; `at` says
     which. `places` and `groups`: by key, in the order of the nodes. `loose`: places of nodes that see pools that others see too. `held`:
@@ -45,20 +46,21 @@ class Division:
     slices: Mark
     use: Mark
 
-    @property
+    @cached_property
+    def order(self) -> Sequence[Hashable]:
+        """The keys of the groups, each where its first node stands."""
+        return sorted(self.groups, key=lambda key: self.places[key][0])
+
+    @cached_property
     def ordered(self) -> tuple[Group, ...]:
-        """The groups, each where its first node stands."""
-        return tuple([self.groups[key] for key in self._keys])
+        """The groups in that order."""
+        return tuple(map(self.groups.__getitem__, self.order))
 
     @property
     def told(self) -> Iterator[tuple[Group, bool]]:
         """The same, each with whether its nodes see nothing but pools of their own: what is counted of one then holds for each."""
-        for key in self._keys:
+        for key in self.order:
             yield self.groups[key], self.places[key][0] not in self.loose
-
-    @property
-    def _keys(self) -> list[Hashable]:
-        return sorted(self.groups, key=lambda key: self.places[key][0])
 
 
 _NOTHING = Division((), (), {}, (), (), {}, {}, frozenset(), {}, Mark(), Mark())

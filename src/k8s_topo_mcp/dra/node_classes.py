@@ -39,7 +39,7 @@ class _Known:
 
     `nodes`: asked with what is held and with nothing held, in turns: both are kept. `outcomes`: what was found for a class of nodes that
     see nothing but pools of their own, by what the claims ask: it holds whatever happens to other nodes, since the class says all that is
-    read. `divisions`: see `dra.divisions`.
+    read. `divisions`: see `dra.divisions`. `judged`: see `dra.allocation.allocate_each`.
     """
 
     pools: dict[int, tuple[Pool, Hashable, bool]] = field(default_factory=dict[int, tuple[Pool, Hashable, bool]])
@@ -50,6 +50,7 @@ class _Known:
         default_factory=dict[tuple[int, bool], tuple[Sequence[Pool], tuple[frozenset[str], ...], int]]
     )
     divisions: dict[bool, list[Any]] = field(default_factory=dict[bool, list[Any]])
+    judged: dict[Hashable, list[Any]] = field(default_factory=dict[Hashable, list[Any]])
     outcomes: dict[Hashable, dict[Hashable, Any]] = field(default_factory=dict[Hashable, dict[Hashable, Any]])
 
     def number(self, key: Hashable) -> int:
@@ -73,6 +74,7 @@ class NodeClasses:
         self._known = known
         self.outcomes = known.outcomes
         self.divisions = known.divisions
+        self.judged = known.judged
         self._shares = bool(problem.in_use.shared)
 
     def class_of(self, pools: Sequence[Pool], node: TargetNode) -> tuple[ClassKey, bool]:

@@ -6,15 +6,17 @@ are none the same tuple is told, so that what is worked out of it can be known b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
-from operator import is_not
+from itertools import accumulate, chain, compress
+from operator import is_not, itemgetter
 from typing import TypeAlias
 
 from ..objects import ResourceSlice
+from ..view.trail import Mark
+from .divisions import replaced_places
 from .inventory import kept_for
-from .pools import Pool
+from .pools import Pool, counters_everywhere
 from .prepared import Prepared, pools_of
 from .problem import TargetNode
 
@@ -30,13 +32,17 @@ FEW = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Told:
-    """`nodes`, `names`, the entry of each in `Prepared.pools` (`seen`) and `own`, what each sees, have one place for each node."""
+    """`nodes`, `names`, the entry of each in `Prepared.pools` (`seen`) and `own`, what each sees, have one place for each node; `at` says
+    which. `apart`: no slice is seen by two of them. `slices`: when that was, on the trail of the slices."""
 
     nodes: Sequence[TargetNode]
     names: Sequence[str]
+    at: Mapping[str, int]
     seen: Sequence[object]
-    own: Sequence[tuple[Visible, ...]]
+    own: Sequence[Sequence[Visible]]
     found: tuple[Visible, ...]
+    apart: bool
+    slices: Mark
 
 
 def slices_of(prepared: Prepared, nodes: Iterable[TargetNode]) -> tuple[Visible, ...]:
@@ -47,31 +53,62 @@ def slices_of(prepared: Prepared, nodes: Iterable[TargetNode]) -> tuple[Visible,
     problem = prepared.problem
     question = (problem.minor, problem.features, problem.variant)
     kept: list[_Told] = kept_for(problem.inventory.passed_on.setdefault("visible slices", {}), question, list)
-    known, names = tuple(kept), [node.name for node in targets]
-    before = next((entry for entry in known if entry.names == names), None)
-    found = _first(prepared, targets, names) if before is None else _follow(prepared, targets, before)
-    kept[:] = [found, *(entry for entry in known if entry is not before)][:KEPT]
+    known = tuple(kept)
+    for before in known:
+        replaced = replaced_places(before.names, before.nodes, targets)
+        if replaced is not None:
+            found = _follow(prepared, targets, before, replaced)
+            kept[:] = [found, *(entry for entry in known if entry is not before)]
+            return found.found
+    found = _first(prepared, targets)
+    kept[:] = [found, *known][:KEPT]
     return found.found
 
 
-def _first(prepared: Prepared, nodes: Sequence[TargetNode], names: Sequence[str]) -> _Told:
+def _first(prepared: Prepared, nodes: Sequence[TargetNode]) -> _Told:
     own = [_visible(prepared, node) for node in nodes]
-    return _Told(nodes, names, list(map(prepared.pools.get, names)), own, _once(own))
+    names = [node.name for node in nodes]
+    found = _once(own)
+    seen = list(map(prepared.pools.get, names))
+    at = dict(zip(names, range(len(names)), strict=True))
+    return _Told(nodes, names, at, seen, own, found, len(found) == sum(map(len, own)), prepared.problem.inventory.trail.mark)
 
 
-def _follow(prepared: Prepared, nodes: Sequence[TargetNode], before: _Told) -> _Told:
+def _follow(prepared: Prepared, nodes: Sequence[TargetNode], before: _Told, replaced: Iterable[int]) -> _Told:
     """The same of the nodes of these names at a later moment."""
-    seen: list[object] = list(map(prepared.pools.get, before.names))
-    others = list(compress(range(len(nodes)), map(bool.__or__, map(is_not, nodes, before.nodes), map(is_not, seen, before.seen))))
-    if not others:
-        return before
-    own, same = list(before.own), True
-    for place in others:
+    problem = prepared.problem
+    again = set(replaced)
+    touched = problem.inventory.touched_since(before.slices, counters_everywhere(problem.minor, problem.variant))
+    if touched is None:
+        again.update(compress(range(len(nodes)), map(is_not, map(prepared.pools.get, before.names), before.seen)))
+    else:
+        again.update([before.at[name] for name in touched if name in before.at])
+    own, seen = list(before.own), list(before.seen)
+    others: list[int] = []
+    for place in sorted(again):
         now = _visible(prepared, nodes[place])
         seen[place] = prepared.pools.get(nodes[place].name)
         if not _alike(now, own[place]):
-            own[place], same = now, False
-    return _Told(nodes, before.names, seen, own, before.found if same else _once(own))
+            own[place] = now
+            others.append(place)
+    apart, found = before.apart, before.found
+    if others and apart and all(entry.node_selection.node_name for place in others for _, entry in own[place]):
+        found = _patched(before, own, others)
+    elif others:
+        found = _once(own)
+        apart = len(found) == sum(map(len, own))
+    return _Told(nodes, before.names, before.at, seen, own, found, apart, problem.inventory.trail.mark)
+
+
+def _patched(before: _Told, own: Sequence[Sequence[Visible]], others: Iterable[int]) -> tuple[Visible, ...]:
+    """What was told, with what these places see now: no other place sees it, as it names its node."""
+    starts = list(accumulate(map(len, before.own), initial=0))
+    parts: list[Sequence[Visible]] = []
+    done = 0
+    for place in others:
+        parts += before.found[done : starts[place]], own[place]
+        done = starts[place + 1]
+    return tuple(chain(*parts, before.found[done:]))
 
 
 def _alike(one: Sequence[Visible], other: Sequence[Visible]) -> bool:
@@ -84,8 +121,11 @@ def _visible(prepared: Prepared, node: TargetNode) -> tuple[Visible, ...]:
 
 
 def _once(own: Iterable[Sequence[Visible]]) -> tuple[Visible, ...]:
+    """Each slice where it is first seen, with the pool there."""
     found = tuple(chain.from_iterable(own))
-    seen: dict[int, Visible] = {}
-    for pair in found:
-        seen.setdefault(id(pair[1]), pair)
-    return found if len(seen) == len(found) else tuple(seen.values())
+    ids = list(map(id, map(itemgetter(1), found)))
+    places = dict.fromkeys(ids)
+    if len(places) == len(found):
+        return found
+    first = dict(zip(reversed(ids), reversed(found), strict=True))
+    return tuple(map(first.__getitem__, places))
