@@ -172,17 +172,24 @@ def _allocate_known(prepared: Prepared, node: TargetNode, bound: int, known: Nod
 
 def effort_on(problem: AllocationProblem, node: TargetNode, bound: int) -> Effort | None:
     """`dra.effort` of one node, or that of another node of its class: it searches among what the class says."""
+    return next(efforts_on(problem, (node,), bound))[1]
+
+
+def efforts_on(problem: AllocationProblem, nodes: Iterable[TargetNode], bound: int) -> Iterator[tuple[TargetNode, Effort | None]]:
+    """The same of several nodes, each counted as it is asked for."""
     prepared = prepare(problem)
-    classes = NodeClasses(problem, chains_of(prepared), prepared.environment)
-    key, local = classes.class_of(pools_of(prepared, node), node) if prepared.unknown is None else (None, False)
-    if not local:
-        return effort(prepared, node, bound)
-    features = node.declared_features if "OptionalNodeOperations" in problem.features else None
-    kept: dict[ClassKey, tuple[Effort | None]] = kept_for(classes.outcomes, ("effort", bound, _asked(problem), features), dict, KEPT_CLAIMS)
-    found = kept.get(key)
-    if found is None:
-        found = kept[key] = (effort(prepared, node, bound),)
-    return found[0]
+    classes, asked = NodeClasses(problem, chains_of(prepared), prepared.environment), _asked(problem)
+    for node in nodes:
+        key, local = classes.class_of(pools_of(prepared, node), node) if prepared.unknown is None else (None, False)
+        if not local:
+            yield node, effort(prepared, node, bound)
+            continue
+        features = node.declared_features if "OptionalNodeOperations" in problem.features else None
+        kept: dict[ClassKey, tuple[Effort | None]] = kept_for(classes.outcomes, ("effort", bound, asked, features), dict, KEPT_CLAIMS)
+        found = kept.get(key)
+        if found is None:
+            found = kept[key] = (effort(prepared, node, bound),)
+        yield node, found[0]
 
 
 def _asked(problem: AllocationProblem) -> Hashable:

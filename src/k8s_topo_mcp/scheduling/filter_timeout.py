@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, groupby, islice
 
-from ..dra.allocation import effort_on
+from ..dra.allocation import effort_on, efforts_on
 from ..dra.effort import FILTER_LIMIT, Effort
 from ..dra.outcome import Outcome, Unallocatable, Unknown
 from ..dra.problem import AllocationProblem, TargetNode
@@ -115,10 +115,11 @@ def ending_the_attempt(view: ClusterView, problem: AllocationProblem, refusing: 
 def _counted(asked: Iterable[tuple[AllocationProblem, TargetNode]]) -> Iterator[tuple[str, Effort]]:
     """Nodes with the steps of the search there, as far as there is time to count."""
     left = WORK
-    for problem, node in islice(asked, GROUPS):
-        if left <= 0:
-            return
-        counted = effort_on(problem, node, BOUND)
-        if counted is not None:
-            left -= counted.work
-            yield node.name, counted
+    for _, alike in groupby(islice(asked, GROUPS), key=lambda pair: id(pair[0])):
+        problem, first = next(alike)
+        for node, counted in efforts_on(problem, chain((first,), (node for _, node in alike)), BOUND):
+            if counted is not None:
+                left -= counted.work
+                yield node.name, counted
+            if left <= 0:
+                return
