@@ -116,3 +116,21 @@ def test_a_claim_that_is_allocated_already_keeps_the_pod_from_new_nodes_and_no_l
     assert "more nodes of this shape" in {trial.change.text for trial in report.not_helping}
     assert helping(report)["releasing claim default/both (pod default/q)"] == ("n2",)
     all_agree(view, report)
+
+
+@pytest.mark.parametrize("spread", [False, True], ids=["alone", "spread over zones"])
+def test_where_every_node_is_full_only_what_a_new_one_brings_counts(spread: bool) -> None:
+    """Two kinds of nodes, one of them without devices; spread over more zones than there are, a new one may open those that are here."""
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 3}
+    rules = {"topologySpreadConstraints": [{**constraint, "labelSelector": {"matchLabels": {"app": "x"}}}]} if spread else {}
+    items = [device_class(), *asking(request(), requests={"cpu": "6"}, **rules)]
+    for place in range(4):
+        name = f"n{place}"
+        items += [node(name, labels={"zone": "ab"[place % 2], "kind": "ab"[place // 2]}), pod(f"q{place}", on=name, requests={"cpu": "4"})]
+    items += [pool(gpus(2), "n0"), pool(gpus(2), "n1")]
+    view = cluster(*items)
+    report = explained(view)
+    more = [trial for trial in trials(report) if any(type(edit).__name__ == "Add" for edit in trial.change.edits)]
+    assert more
+    assert spread or any(trial.helps for trial in more)
+    all_agree(view, report)

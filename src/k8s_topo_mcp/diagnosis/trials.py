@@ -101,14 +101,17 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
     near = _only_near(subject, change)
     if near is not None:
         return _unless_ended(subject, _fitting_on(subject, change, near), near)
+    added = tuple(edit.object for edit in change.edits if isinstance(edit, Add))
+    only_adds = bool(added) and len(added) == len(change.edits)
+    if problem is None and only_adds and _closed_to_all_but(subject, change, added):
+        return _fitting_on(subject, change, tuple(item for item in added if isinstance(item, Node)))
     if problem is None or change.release is not None:
         return fitting_anywhere(subject, change)
     if change.releases and not change.edits:
         if subject.allocated and any(claim.key in subject.allocated for claim in change.releases):
             return fitting_anywhere(subject, change)  # a claim of the pod's own is then to be allocated anew
         return _released(subject, problem, change.releases)
-    added = tuple(edit.object for edit in change.edits if isinstance(edit, Add))
-    if added and len(added) == len(change.edits):
+    if only_adds:
         return _added(subject, problem, change, added)
     changed = [edit.object for edit in change.edits if not isinstance(edit, Add | Delete)]
     claims = [item for item in changed if isinstance(item, ResourceClaim)]
@@ -153,6 +156,15 @@ def _nodes_changed(subject: Subject, change: Change) -> tuple[Node, ...] | None:
     if not found:
         return None
     return tuple(node for name, node in found.items() if subject.pod is not None or name in subject.places)
+
+
+def _closed_to_all_but(subject: Subject, change: Change, added: Sequence[ApiObject]) -> bool:
+    """Whether no node is open to the pod and none can become so by what is added, nodes and their slices: then only those count."""
+    if subject.pod is None or subject.nodes or subject.allocated or looks_around(subject.pod):
+        return False
+    if change.releases or change.release is not None:
+        return False
+    return all(isinstance(item, Node | ResourceSlice) for item in added)
 
 
 def _added(subject: Subject, problem: AllocationProblem, change: Change, added: Sequence[ApiObject]) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ from .selectors import SelectorChain
 
 Group = tuple[TargetNode, ...]
 
-KEPT_DIVISIONS = 4
-"""Divisions that are kept for a question: of all nodes, and of those that a pod leaves, as they are and with nothing in use."""
+KEPT_DIVISIONS = 8
+"""Divisions that are kept for a question: of all nodes, and of those that some kinds of pods leave, as they are and with nothing in use."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def divided(prepared: Prepared, chains: Sequence[SelectorChain], nodes: Sequence
             found = _of_the_same(classes, prepared, nodes, before, replaced)
             kept[:] = [found, *(entry for entry in known if entry is not before)][: KEPT_DIVISIONS // 2]
             return found
-    found = _of_others(classes, prepared, nodes, known[0] if known else _NOTHING)
+    found = _of_others(classes, prepared, nodes, max(known, key=lambda entry: len(entry.names), default=_NOTHING))
     kept[:] = [found, *known][: KEPT_DIVISIONS // 2]
     return found
 
@@ -135,7 +135,7 @@ def _of_others(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetN
     if held:
         again.update(compress(places, map(held.__contains__, names)))
     _look(classes, prepared, nodes, sorted(again), keys, seen, loose)
-    by_key = _gathered(keys, places)
+    by_key = _gathered(keys)
     groups = {key: tuple([nodes[place] for place in own]) for key, own in by_key.items()}
     return _told(prepared, nodes, names, dict(zip(names, places, strict=True)), seen, keys, by_key, groups, loose)
 
@@ -213,10 +213,14 @@ def _patched(
     return places, groups
 
 
-def _gathered(keys: Sequence[Hashable], places: Iterable[int]) -> dict[Hashable, list[int]]:
+def _gathered(keys: Iterable[Hashable]) -> dict[Hashable, list[int]]:
     found: dict[Hashable, list[int]] = {}
-    for place in places:
-        found.setdefault(keys[place], []).append(place)
+    for place, key in enumerate(keys):
+        own = found.get(key)
+        if own is None:
+            found[key] = [place]
+        else:
+            own.append(place)
     return found
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, count
+from operator import not_
 from typing import Any, TypeVar
 
 from ..objects import ResourceSlice
@@ -90,9 +92,9 @@ class Inventory:
     def followed(self, slices: Sequence[ResourceSlice]) -> Inventory:
         """The slices of a later moment, most of them the same objects: what is known of the nodes that see no other ones is kept."""
         everything = tuple(slices)
-        places = {id(entry): place for place, entry in enumerate(everything)}
-        come = [entry for entry in everything if id(entry) not in self.places]
-        gone = [entry for entry in self.slices if id(entry) not in places]
+        places = dict(zip(map(id, everything), count()))
+        come = list(compress(everything, map(not_, map(self.places.__contains__, places))))
+        gone = list(compress(self.slices, map(not_, map(places.__contains__, self.places))))
         if (len(come) + len(gone)) * FEW_CHANGES > len(everything):
             return Inventory.of(everything)
         if not come and not gone:
@@ -117,7 +119,9 @@ class Inventory:
             named.pop(pool, None)
             if counters := _named_counters(by_pool.get(pool, ())):
                 named[pool] = counters
-        shared = tuple(entry for entry in everything if not entry.node_selection.node_name)
+        shared = self.shared
+        if not all(entry.node_selection.node_name for entry in (*come, *gone)):
+            shared = tuple([entry for entry in everything if not entry.node_selection.node_name])
         before, after = _named_by(self.by_pool, touched), _named_by(by_pool, touched)
         if before is None or after is None:
             return Inventory(everything, by_node, shared, by_pool, places, named, passed_on=self.passed_on)

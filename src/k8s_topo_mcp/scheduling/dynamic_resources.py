@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import cast
 
 from ..cel import Environment
 from ..dra.features import allocator_features, cel_lists
@@ -95,7 +96,7 @@ def inventory(view: ClusterView) -> Inventory:
 
 
 def _followed(known: Inventory, slices: Kind, _changes: Changes) -> Inventory:
-    return known.followed([entry for entry in slices.ordered if isinstance(entry, ResourceSlice)])
+    return known.followed(cast("tuple[ResourceSlice, ...]", slices.ordered))
 
 
 def selector_environment(view: ClusterView) -> Environment:
