@@ -85,10 +85,12 @@ def allocate_each(problem: AllocationProblem, nodes: Iterable[TargetNode]) -> Ma
         judged = dict[str, Outcome](dict.fromkeys(division.names, _NOT_JUDGED))
         others = set(outcomes)
     else:
-        judged = dict(before.by_name)
         others = {key for key, outcome in outcomes.items() if before.outcomes.get(key) is not outcome}
-        places = range(len(division.names))
-        for place in compress(places, map(is_not, division.keys, before.division.keys)):
+        moved = list(compress(range(len(division.names)), map(is_not, division.keys, before.division.keys)))
+        if not moved and not others:
+            return before.by_name
+        judged = dict(before.by_name)
+        for place in moved:
             judged[division.names[place]] = outcomes[division.keys[place]]
     for key, outcome in outcomes.items():
         group = division.groups[key]

@@ -24,7 +24,7 @@ from .selectors import SelectorChain
 
 Group = tuple[TargetNode, ...]
 
-KEPT_DIVISIONS = 8
+KEPT_DIVISIONS = 6
 """Divisions that are kept for a question: of all nodes, and of those that some kinds of pods leave, as they are and with nothing in use."""
 
 
@@ -87,7 +87,7 @@ def divided(prepared: Prepared, chains: Sequence[SelectorChain], nodes: Sequence
 
 def replaced_places(names: Sequence[str], before: Sequence[TargetNode], nodes: Sequence[TargetNode]) -> list[int] | None:
     """Where the nodes are other objects than before, if they have these same names; None if they don't."""
-    if nodes is before:
+    if nodes is before or nodes == before:  # most are the same objects, so that this is the least that it can take
         return []
     if len(nodes) != len(before):
         return None
@@ -113,6 +113,8 @@ def _of_the_same(
     pools = _differing(before.held, problem.in_use.by_pool) if steps is None else chain.from_iterable(steps)
     touched.update(_of_pools(prepared, pools))
     again.update([before.at[name] for name in touched if name in before.at])
+    if not again:
+        return _told(prepared, nodes, before.names, before.at, before.seen, before.keys, before.places, before.groups, before.loose)
     others = sorted(again)
     keys, seen, loose = list(before.keys), list(before.seen), set(before.loose)
     _look(classes, prepared, nodes, others, keys, seen, loose)
