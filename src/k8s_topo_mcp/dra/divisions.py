@@ -1,8 +1,8 @@
 """Nodes divided into those that a problem can't tell apart, and how much of a division holds at the next moment.
 
 The last divisions of a question are passed on with the slices. A node is looked at again where it is another object, where it sees other
-pools, where other devices of its pools are held, and always if it sees pools that other nodes see too; groups that none of these nodes
-leaves or joins are taken over as they are.
+pools, or where other devices of pools that name it are held; groups that none of these nodes leaves or joins are taken over as they are.
+Of a pool that other nodes see too a key says by which slices it is known, not what is held of it, which is the same to all of them.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _of_the_same(
 ) -> Division:
     """Of the nodes of the same names at another moment."""
     problem = prepared.problem
-    again = {*replaced, *before.loose}
+    again = set(replaced)
     touched = problem.inventory.touched_since(before.slices, counters_everywhere(problem.minor, problem.variant))
     if touched is None:
         touched = set()
@@ -132,7 +132,7 @@ def _of_others(classes: NodeClasses, prepared: Prepared, nodes: Sequence[TargetN
     keys: list[Hashable] = list(map((*before.keys, None).__getitem__, then))
     loose = set(compress(places, map(before.loose.__contains__, then))) if before.loose else set[int]()
     seen: list[object] = list(map(prepared.pools.get, names))
-    again = {*compress(places, map(is_not, nodes, then_nodes)), *compress(places, map(is_not, seen, then_seen)), *loose}
+    again = {*compress(places, map(is_not, nodes, then_nodes)), *compress(places, map(is_not, seen, then_seen))}
     held = set(_of_pools(prepared, _differing(before.held, prepared.problem.in_use.by_pool)))
     if held:
         again.update(compress(places, map(held.__contains__, names)))
