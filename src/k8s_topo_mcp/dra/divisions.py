@@ -107,7 +107,7 @@ def _of_the_same(
     again = set(replaced)
     touched = problem.inventory.touched_since(before.slices, counters_everywhere(problem.minor, problem.variant))
     if touched is None:
-        touched = set()
+        touched = set[str]()
         again.update(compress(range(len(nodes)), map(is_not, map(prepared.pools.get, before.names), before.seen)))
     steps = problem.in_use.trail.since(before.use)
     pools = _differing(before.held, problem.in_use.by_pool) if steps is None else chain.from_iterable(steps)
