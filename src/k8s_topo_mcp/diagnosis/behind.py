@@ -14,8 +14,9 @@ from ..scheduling.placement import Placement, place
 from ..view import ClusterView, Replace
 from ..view.indices import claims_of
 from .aborts import abort_cause
-from .cause import find_cause, nearest_nodes, reasons_against, refused
+from .cause import find_cause, refused
 from .classes import class_created, drivers_taken, stands_in
+from .closed_nodes import nearest_nodes, reasons_against
 from .lifted import lifted
 from .proposals import with_pod
 from .report import Cause

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import compress, filterfalse
 from operator import is_not
@@ -11,6 +11,7 @@ from ..objects import Node, Pod
 from ..objects.quantity import Quantity
 from ..releases import Release
 from ..view import ClusterView, derived
+from ..view.lately import Mark, mark, others_since
 
 MANY = 64
 """So many nodes more than there are may be remembered."""
@@ -80,14 +81,13 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
         others = _others(before.nodes, nodes) if before is not None else None
         if before is not None and others is not None:
             infos = dict(before.infos)
-            touched = [*others, *differing(before.pods, pods)]
-            for name in touched:
+            for name in {*others, *_with_other_pods(view, before, pods)}:
                 node = view.get(Node, name)
                 if node is not None:
                     infos[name] = _info(view, node, pods, known)
         else:
             infos = {node.name: _info(view, node, pods, known) for node in nodes}
-        last[question] = _Round(nodes, pods, infos)
+        last[question] = _Round(nodes, pods, mark(view, Pod), infos)
         for oldest in tuple(last)[: max(0, len(last) - KEPT_ROUNDS)]:
             last.pop(oldest, None)
         return infos
@@ -101,15 +101,26 @@ class _Round:
 
     nodes: tuple[Node, ...]
     pods: Mapping[str, tuple[Pod, ...]]
+    mark: Mark
     infos: Mapping[str, NodeInfo]
 
 
 def _others(before: tuple[Node, ...], now: tuple[Node, ...]) -> list[str] | None:
     """The names of nodes that are other objects now; None where nodes came or went."""
+    if before is now:
+        return []
     if len(before) != len(now):
         return None
-    changed = [(then, node) for then, node in zip(before, now, strict=True) if then is not node]
-    return None if any(then.name != node.name for then, node in changed) else [node.name for _, node in changed]
+    places = list(compress(range(len(now)), map(is_not, before, now)))
+    return None if any(before[place].name != now[place].name for place in places) else [now[place].name for place in places]
+
+
+def _with_other_pods(view: ClusterView, before: _Round, pods: Mapping[str, tuple[Pod, ...]]) -> Iterable[str]:
+    """The names of nodes on which a pod is another, came or went."""
+    others = others_since(view, Pod, before.mark)
+    if others is None:
+        return differing(before.pods, pods)
+    return [pod.node_name for pod in others if pod.node_name]
 
 
 def _no_round(_: tuple[Node, ...]) -> dict[Hashable, _Round]:
@@ -118,6 +129,10 @@ def _no_round(_: tuple[Node, ...]) -> dict[Hashable, _Round]:
 
 def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     """The keys under which there are two objects, or one."""
+    if before is now:
+        return []
+    if list(before) == list(now):
+        return list(compress(now, map(is_not, before.values(), now.values())))
     return [*compress(now, map(is_not, map(before.get, now), now.values())), *filterfalse(now.__contains__, before)]
 
 
