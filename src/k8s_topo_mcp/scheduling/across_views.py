@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
-from operator import is_not
 from typing import Any
 
 from ..dra.outcome import Outcome
@@ -18,7 +16,7 @@ from ..view import ClusterView
 from ..view.indices import nodes_nominated
 from . import node_ports
 from .filters import Filters, Refusals
-from .node_info import NodeInfo, differing, node_infos
+from .node_info import NodeInfo, differing, node_infos, other_nodes
 from .node_placement import NodePlacement, target
 from .placed_nodes import PlacedNodes
 from .pod_signature import signature
@@ -66,8 +64,7 @@ def _followed(
     """The nodes as they were placed, with those anew of which anything is another; None where these are many."""
     if abs(len(before.nodes) - len(nodes)) * FEW_CHANGES > len(nodes):
         return None
-    moved = _others(before.nodes, nodes)
-    others = {*moved, *differing(before.plain, plain), *differing(before.outcomes, outcomes)}
+    others = {*other_nodes(before.nodes, nodes), *differing(before.plain, plain), *differing(before.outcomes, outcomes)}
     if len(others) * FEW_CHANGES > len(nodes):
         return None
     if not others:
@@ -85,19 +82,8 @@ def _followed(
             now = by_name[name] = NodePlacement(node, target(node), plain[name], (), outcomes.get(name))
         changes[name] = (then, now)
     if not ordered:
-        by_name = {node.name: by_name[node.name] for node in nodes}
+        by_name = {name: by_name[name] for name in plain}
     return before.found.followed(by_name, changes)
-
-
-def _others(before: Sequence[Node], nodes: Sequence[Node]) -> list[str]:
-    """The names of nodes that are other objects, came or went."""
-    if before is nodes:
-        return []
-    if len(before) == len(nodes):
-        places = list(compress(range(len(nodes)), map(is_not, before, nodes)))
-        if all(before[place].name == nodes[place].name for place in places):
-            return [nodes[place].name for place in places]
-    return differing({node.name: node for node in before}, {node.name: node for node in nodes})
 
 
 def against_all(view: ClusterView, pod: Pod, filters: Filters) -> Mapping[str, Refusals]:

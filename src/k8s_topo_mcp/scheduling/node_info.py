@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, filterfalse
-from operator import is_not
+from operator import attrgetter, is_not
 
 from ..objects import Node, Pod
 from ..objects.quantity import Quantity
@@ -76,15 +76,19 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
         pods, known, nodes = view.index(Pod, _on_node), _known(view), view.all(Node)
         last = view.carried(Node, _no_round)
         question = (_reading(view.release), len(nodes))  # with one node more, as a what-if has it, and without, in turns
-        before = last.pop(question, None)
+        before = last.pop(question, None) or next((own for (how, _), own in tuple(last.items()) if how == question[0]), None)
         # Most are those of the view before: only nodes that are others, or whose pods are, are looked at.
-        others = _others(before.nodes, nodes) if before is not None else None
-        if before is not None and others is not None:
+        if before is not None:
             infos = dict(before.infos)
-            for name in {*others, *_with_other_pods(view, before, pods)}:
+            for name in {*other_nodes(before.nodes, nodes), *_with_other_pods(view, before, pods)}:
                 node = view.get(Node, name)
                 if node is not None:
                     infos[name] = _info(view, node, pods, known)
+                else:
+                    infos.pop(name, None)
+            names = list(map(_name, nodes))
+            if names != list(infos):
+                infos = dict(zip(names, map(infos.__getitem__, names), strict=True))
         else:
             infos = {node.name: _info(view, node, pods, known) for node in nodes}
         last[question] = _Round(nodes, pods, mark(view, Pod), infos)
@@ -97,7 +101,7 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """The infos of a view, and of what they were made."""
+    """The infos of a view, and of what they were made. They hold for views that read the status of resources in the same way."""
 
     nodes: tuple[Node, ...]
     pods: Mapping[str, tuple[Pod, ...]]
@@ -105,14 +109,18 @@ class _Round:
     infos: Mapping[str, NodeInfo]
 
 
-def _others(before: tuple[Node, ...], now: tuple[Node, ...]) -> list[str] | None:
-    """The names of nodes that are other objects now; None where nodes came or went."""
+_name = attrgetter("metadata.name")
+
+
+def other_nodes(before: Sequence[Node], now: Sequence[Node]) -> list[str]:
+    """The names of nodes that are other objects now, came or went."""
     if before is now:
         return []
-    if len(before) != len(now):
-        return None
-    places = list(compress(range(len(now)), map(is_not, before, now)))
-    return None if any(before[place].name != now[place].name for place in places) else [now[place].name for place in places]
+    if len(before) == len(now):
+        places = list(compress(range(len(now)), map(is_not, before, now)))
+        if all(before[place].name == now[place].name for place in places):
+            return [now[place].name for place in places]
+    return differing(dict(zip(map(_name, before), before, strict=True)), dict(zip(map(_name, now), now, strict=True)))
 
 
 def _with_other_pods(view: ClusterView, before: _Round, pods: Mapping[str, tuple[Pod, ...]]) -> Iterable[str]:
@@ -123,7 +131,7 @@ def _with_other_pods(view: ClusterView, before: _Round, pods: Mapping[str, tuple
     return [pod.node_name for pod in others if pod.node_name]
 
 
-def _no_round(_: tuple[Node, ...]) -> dict[Hashable, _Round]:
+def _no_round(_: tuple[Node, ...]) -> dict[tuple[Hashable, int], _Round]:
     return {}
 
 
