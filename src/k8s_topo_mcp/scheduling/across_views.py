@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dra.outcome import Outcome
+from ..dra.problem import TargetNode
 from ..objects import Node, Pod
 from ..view import ClusterView
 from ..view.indices import nodes_nominated
@@ -29,16 +30,22 @@ FEW_CHANGES = 16
 
 
 def placed(
-    view: ClusterView, pod: Pod, nodes: Sequence[Node], plain: Mapping[str, Refusals], outcomes: Mapping[str, Outcome]
+    view: ClusterView,
+    pod: Pod,
+    nodes: Sequence[Node],
+    targets: Sequence[TargetNode],
+    plain: Mapping[str, Refusals],
+    outcomes: Mapping[str, Outcome],
 ) -> PlacedNodes:
-    """The nodes of the view, as placed for a pod with nothing allocated. `plain` and `outcomes` are by the name of the node; where there is
-    no outcome nothing is to be allocated."""
+    """The nodes of the view, as placed for a pod with nothing allocated. `targets` are the nodes as the allocator sees them, `plain` and
+    `outcomes` are by name; where there is no outcome nothing is to be allocated."""
     carried = view.carried(Node, _nothing_placed)
     question = signature(view, pod)
     before = carried.pop(question, None)
     found = _followed(before, view, nodes, plain, outcomes) if before is not None else None
     if found is None:
-        found = PlacedNodes({node.name: NodePlacement(node, target(node), plain[node.name], (), outcomes.get(node.name)) for node in nodes})
+        each = zip(nodes, targets, strict=True)
+        found = PlacedNodes({own.name: NodePlacement(node, own, plain[own.name], (), outcomes.get(own.name)) for node, own in each})
     carried[question] = _Placed(nodes, plain, outcomes, found)
     _forget(carried)
     return found
@@ -107,7 +114,7 @@ def _refused_by_each(view: ClusterView, filters: Filters, own: Hashable) -> Mapp
     infos, nominated = node_infos(view), frozenset(nodes_nominated(view))
     before = carried.pop(question, None)
     if before is None:
-        found: Mapping[str, Refusals] = {name: filters.against(info.node) for name, info in infos.items()}
+        found: Mapping[str, Refusals] = {name: _against(filters, info, nominated) for name, info in infos.items()}
     else:
         found = _refused_by_others(before, filters, infos, nominated)
     carried[question] = _Refused(infos, nominated, found)
@@ -128,16 +135,25 @@ def _refused_by_others(
     found = dict(before.refused)
     for name in again:
         if name in infos:
-            found[name] = filters.against(infos[name].node)
+            found[name] = _against(filters, infos[name], nominated)
         else:
             found.pop(name, None)
     return found if list(found) == list(infos) else {name: found[name] for name in infos}
 
 
+def _against(filters: Filters, info: NodeInfo, nominated: frozenset[str]) -> Refusals:
+    return filters.against(info.node) if info.node.name in nominated else filters.run(info)
+
+
 def _as_full(before: NodeInfo | None, now: NodeInfo) -> bool:
     """Whether a node has the same room: of the pods there that is all that the filters read for a pod that doesn't look at others
     (`relates`) and has no ports of the host. Who refuses it is part of its signature."""
-    return before is not None and before.node is now.node and len(before.pods) == len(now.pods) and before.requested == now.requested
+    return (
+        before is not None
+        and before.node is now.node
+        and len(before.pods) == len(now.pods)
+        and (before.requested is now.requested or before.requested == now.requested)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,8 +86,7 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
                     infos[name] = _info(view, node, pods, known)
                 else:
                     infos.pop(name, None)
-            names = list(map(_name, nodes))
-            if names != list(infos):
+            if before.nodes is not nodes and list(infos) != (names := list(map(_name, nodes))):
                 infos = dict(zip(names, map(infos.__getitem__, names), strict=True))
         else:
             infos = {node.name: _info(view, node, pods, known) for node in nodes}

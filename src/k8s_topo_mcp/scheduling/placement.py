@@ -183,7 +183,7 @@ def place(view: ClusterView, pod: Pod, only: tuple[Node, ...] | None = None, ass
             for node, own in zip(nodes, targets, strict=True)
         }
     else:
-        together = across_views.placed(view, pod, nodes, plain, outcomes)
+        together = across_views.placed(view, pod, nodes, targets, plain, outcomes)
         placed = together.by_name
     # Missing claims are met before scheduling begins, missing classes after the volumes.
     first = refused is None or (bool(devices.findings) and devices.findings[0].code != "CLASS_MISSING")
