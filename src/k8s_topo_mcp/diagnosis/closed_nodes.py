@@ -1,16 +1,18 @@
 """Nodes that plain filters refuse, those refused for the same reasons together, and which of them are nearest to taking the pod.
 
-What is asked of a node here depends on the codes of its reasons and on what these are about, so it is asked of one of each kind.
+What is asked of a node here depends on the codes of its reasons and on what these are about, so that one node of each kind is asked.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator
 from dataclasses import dataclass
-from itertools import compress, count
+from itertools import chain, compress, count
+from operator import attrgetter
 
-from ..dra.outcome import Allocated
+from ..dra.outcome import Allocated, Outcome
+from ..dra.problem import TargetNode
 from ..findings import Finding
 from ..objects import Node
 from ..scheduling.node_placement import NodePlacement
@@ -58,6 +60,16 @@ class ClosedNodes:
         """The same as nodes of the cluster."""
         return nodes_of(self.entries)
 
+    @property
+    def targets(self) -> tuple[TargetNode, ...]:
+        """The same as the allocator sees them."""
+        return tuple(map(attrgetter("target"), self.entries))
+
+    @property
+    def outcomes(self) -> frozenset[type[Outcome] | type[None]]:
+        """Of which classes the outcomes are."""
+        return frozenset(map(type, map(attrgetter("outcome"), chain.from_iterable(self.kinds))))
+
     def those(self, chosen: Callable[[NodePlacement], bool]) -> ClosedNodes:
         """The kinds of which this is so, as one node of each tells."""
         return ClosedNodes(self.placed, tuple(members for members in self.kinds if chosen(members[0])))
@@ -91,11 +103,6 @@ class ClosedNodes:
         return entries[left.index(max(left))]
 
 
-def nearest_nodes(closed: ClosedNodes) -> Entries:
-    """The nearest of some closed nodes, in their order."""
-    return closed.nearest().entries
-
-
 def reasons_against(entry: NodePlacement) -> tuple[Finding, ...]:
     """The first finding of each code against a node; the taint that comes with a cordon is the cordon."""
     found: dict[str, Finding] = {}
@@ -122,8 +129,12 @@ def signature(found: Finding) -> tuple[str, str]:
     return found.code, str(values.get("taint") or values.get("requirement") or values.get("resource") or "")
 
 
-def _kind(entry: NodePlacement) -> tuple[bool, tuple[tuple[str, str], ...]] | None:
-    return (devices_suffice(entry), tuple(signature(found) for found, _ in entry.plain)) if entry.plain else None
+def _kind(entry: NodePlacement) -> Hashable:
+    """None for an open node."""
+    if not entry.plain:
+        return None
+    reasons = tuple(signature(found) for found, _ in entry.plain)
+    return (devices_suffice(entry), reasons, tuple(found.code for found in entry.elsewhere))
 
 
 def _distance(entry: NodePlacement) -> tuple[int, int]:
