@@ -25,7 +25,7 @@ from .pod_signature import signature
 KEPT_SIGNATURES = 16
 """Of so many kinds of pods a view keeps what the filters find against every node."""
 
-FEW_CHANGES = 16
+FEW_CHANGES = 4
 """Nodes are placed from those of an earlier view if at most one in so many of them is placed otherwise."""
 
 
