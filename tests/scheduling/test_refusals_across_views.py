@@ -8,6 +8,7 @@ import pytest
 
 from k8s_topo_mcp.objects import Node, Pod
 from k8s_topo_mcp.scheduling.filters import Filters, Refusals
+from k8s_topo_mcp.scheduling.node_info import NodeInfo
 from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
@@ -61,13 +62,13 @@ def test_a_what_if_with_one_more_node_leaves_what_is_known_of_the_others(monkeyp
     assert waiting is not None
     place(first, waiting)
     judged: list[str] = []
-    against = Filters.against
+    run = Filters.run
 
-    def counted(filters: Filters, on: Node, without: tuple[Pod, ...] = ()) -> Refusals:
-        judged.append(on.name)
-        return against(filters, on, without)
+    def counted(filters: Filters, info: NodeInfo) -> Refusals:
+        judged.append(info.node.name)
+        return run(filters, info)
 
-    monkeypatch.setattr(Filters, "against", counted)
+    monkeypatch.setattr(Filters, "run", counted)
     more = first.with_edits(Add(cluster(node("n99", labels={"zone": "z3"})).all(Node)[0]))
     plain = pod("q")
     for view in (first, more, without(first, "x")):

@@ -14,8 +14,9 @@ from ..scheduling.placement import Placement, place
 from ..view import ClusterView, Replace
 from ..view.indices import claims_of
 from .aborts import abort_cause
-from .cause import find_cause, nearest_nodes, reasons_against, refused
+from .cause import find_cause, refused
 from .classes import class_created, drivers_taken, stands_in
+from .closed_nodes import reasons_against
 from .lifted import lifted
 from .proposals import with_pod
 from .report import Cause
@@ -62,17 +63,18 @@ def behind(view: ClusterView, pod: Pod, placement: Placement, cause: Cause | Non
 
 def _behind_filters(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Cause]:
     """Later reasons against the nodes that the blocker keeps the pod from, then their devices."""
-    nearest = nearest_nodes(refused(placement, cause))
-    for entry in nearest:
-        yield from (Cause(found, 0, 0) for found in (*reasons_against(entry)[1:], *entry.elsewhere))
+    nearest = refused(placement, cause).nearest()
+    for alike in nearest.kinds:
+        first = alike[0]
+        yield from (Cause(found, 0, 0) for found in (*reasons_against(first)[1:], *first.elsewhere))
     problem = placement.devices.problem
-    if problem is None or not all(isinstance(entry.outcome, Aborted | Unallocatable) for entry in nearest):
+    if problem is None or not all(issubclass(outcome, Aborted | Unallocatable) for outcome in nearest.outcomes):
         return
-    targets, total = [entry.target for entry in nearest], len(placement.nodes)
-    first = _still(view, problem, targets, total)
-    if first is not None:
-        yield first
-        yield from _deeper(view, problem, targets, total, first)
+    targets, total = nearest.targets, len(placement.nodes)
+    met = _still(view, problem, targets, total)
+    if met is not None:
+        yield met
+        yield from _deeper(view, problem, targets, total, met)
 
 
 def _behind_a_class(view: ClusterView, pod: Pod, name: str) -> Iterator[Cause]:
@@ -134,7 +136,7 @@ def _of_the_template(pod: Pod, made: Pod, found: Finding) -> Finding:
 def _behind_devices(view: ClusterView, placement: Placement, cause: Cause) -> Iterator[Cause]:
     """What devices lack beside the selector or constraint that is the cause: what blocks without it blocks whatever it is changed to."""
     problem = placement.devices.problem
-    targets = [entry.target for entry in placement.opened if not entry.elsewhere and entry.outcome is not None]
+    targets = placement.as_targets(placement.searched)
     if problem is None or placement.devices.extended is not None or not targets:
         return
     yield from _deeper(view, problem, targets, len(placement.nodes), cause)

@@ -19,7 +19,7 @@ from ..scheduling.node_info import effective_requests, node_info, occupied
 from ..scheduling.placement import NodePlacement
 from ..view import ClusterView, Delete, Edit, Replace
 from ..view.indices import claims_of, pools_held, slices_of_pool
-from .cause import devices_suffice
+from .closed_nodes import devices_suffice
 from .report import Change
 from .request_changes import deallocated
 

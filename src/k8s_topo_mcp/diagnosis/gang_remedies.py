@@ -18,7 +18,7 @@ from ..view import Add, ClusterView, Replace
 from ..view.indices import pools_held, slices_of_pool
 from . import ends, node_changes, pod_changes, request_changes, resource_users, young_nodes
 from .alike_changes import for_all
-from .cause import nearest_nodes, refused
+from .cause import refused
 from .gang_trial import GangTrial, try_gang
 from .new_nodes import adds_nodes, new_slices, twins
 from .remedies import FEW_PAIRS, FEW_YOUNG, around_of, has_remedies, propose
@@ -92,7 +92,7 @@ def _closed(seen: Placement | None, cause: Cause) -> tuple[Node, ...]:
     if seen is None or not has_remedies(cause) or not (cause.having or cause.open_nodes == 0):
         return ()
     closed = refused(seen, cause)
-    return tuple([entry.node for entry in nearest_nodes(closed)]) if closed else ()
+    return closed.nearest().nodes if closed else ()
 
 
 def _together(view: ClusterView, gang: Gang, trial: GangTrial, seen: Placement, closed: Sequence[Node], most: int) -> list[Trial]:

@@ -12,16 +12,20 @@ from itertools import islice
 
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
+from ..findings import Finding
 from ..objects import Node, Pod, ResourceClaim
 from ..scheduling.dynamic_resources import problem_of
 from ..scheduling.filter_timeout import limit_of
-from ..scheduling.placement import NodePlacement, Placement
+from ..scheduling.node_placement import NodePlacement
+from ..scheduling.placed_nodes import nodes_of
+from ..scheduling.placement import Placement
 from ..view import ClusterView, Replace
 from ..view.indices import allocated_claims, pods_of_claim
 from . import ends, node_changes, pod_changes, request_changes, resource_users, volume_changes, young_nodes
-from .cause import devices_suffice, nearest_nodes, reasons_against, refused
+from .cause import refused
 from .changes import Around, pod_apply
 from .claim_changes import for_the_claim
+from .closed_nodes import ClosedNodes, codes, devices_suffice, reasons_against
 from .ground import locate
 from .held import Held
 from .holders import IN_THE_WAY
@@ -75,17 +79,16 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     closed = refused(placement, cause)
     plain = bool(closed)
     problem = devices.problem if devices.extended is None and not plain else None
-    free = [entry for entry in placement.opened if not entry.elsewhere]
     claims = problem.claims if problem is not None else ()
-    seen = tuple([entry.target for entry in free])
-    subject = Subject(view, pod, claims, problem, tuple([entry.node for entry in free]), seen, limit=limit_of(placement))
+    free = placement.free
+    subject = Subject(view, pod, claims, problem, nodes_of(free), placement.as_targets(free), limit=limit_of(placement))
     if plain:
-        nearest = nearest_nodes(closed)
-        helping, vain = run(_for_nodes(view, pod, cause, closed), subject)
+        nearest = closed.nearest()
+        helping, vain = run(_for_nodes(view, pod, cause, closed, nearest), subject)
         if not any(ends.ended_by(trial.change) for trial in helping):
             place = next((place for place, trial in enumerate(helping) if adds_nodes(trial.change)), len(helping))
-            helping = (*helping[:place], *_together(subject, pod, nearest), *helping[place:])
-        holders = resource_users.holders(view, cause.finding, [entry.node for entry in nearest], helping)
+            helping = (*helping[:place], *_together(subject, pod, nearest.entries), *helping[place:])
+        holders = resource_users.holders(view, cause.finding, nearest.nodes, helping)
         return (*by_itself(subject, devices.problem), *helping), vain, holders
     if placement.pod_wide:
         return (*run(_for_the_pod(view, pod, cause), subject), ())
@@ -94,8 +97,8 @@ def try_for_pod(view: ClusterView, pod: Pod, cause: Cause, placement: Placement)
     asked = devices.problem
     if asked is None:
         return (), (), ()
-    empty = [entry.node for entry in placement.nodes.values() if entry.plain and all(own.code in PASSING for own, _ in entry.plain)]
-    return _try_changes(subject, asked, cause, tuple(_closed_nodes(view, pod, placement)), empty)
+    empty = ClosedNodes.of(placement).those(lambda entry: PASSING.issuperset(codes(entry)))
+    return _try_changes(subject, asked, cause, tuple(_closed_nodes(view, pod, placement)), empty.nodes)
 
 
 def _together(subject: Subject, pod: Pod, nearest: Sequence[NodePlacement]) -> Iterator[Trial]:
@@ -111,22 +114,24 @@ def try_for_claims(view: ClusterView, problem: AllocationProblem, cause: Cause, 
 
 def _closed_nodes(view: ClusterView, pod: Pod, placement: Placement) -> Iterator[Change]:
     """Nodes that only a plain filter refuses and whose devices would do."""
-    closed = [entry for entry in placement.nodes.values() if entry.plain and devices_suffice(entry) and not placement.aborted]
-    fewest = min((len(reasons_against(entry)) for entry in closed), default=0)
-    closed = [entry for entry in closed if len(reasons_against(entry)) == fewest]
+    if placement.aborted:
+        return
+    closed = ClosedNodes.of(placement).those(devices_suffice)
+    fewest = min((len(reasons_against(members[0])) for members in closed.kinds), default=0)
+    closed = closed.those(lambda entry: len(reasons_against(entry)) == fewest)
     while closed:
-        nearest = nearest_nodes(closed)
-        yield from _openings(view, pod, nearest)
-        closed = [entry for entry in closed if reasons_against(entry)[0].code != reasons_against(nearest[0])[0].code]
+        nearest = closed.nearest()
+        against = reasons_against(nearest.first)
+        yield from _openings(view, pod, against, nearest)
+        closed = closed.those(lambda entry, code=against[0].code: reasons_against(entry)[0].code != code)
 
 
-def _openings(view: ClusterView, pod: Pod, nearest: Sequence[NodePlacement]) -> Iterator[Change]:
+def _openings(view: ClusterView, pod: Pod, against: Sequence[Finding], nearest: ClosedNodes) -> Iterator[Change]:
     """What opens the first of these nodes."""
-    against = reasons_against(nearest[0])
     if len(against) == 1:
-        yield from pod_changes.plain_changes(view, pod, against[0], [entry.node for entry in nearest])
+        yield from pod_changes.plain_changes(view, pod, against[0], nearest.nodes)
     else:
-        yield from pod_changes.together(view, pod, against, nearest[0].node)
+        yield from pod_changes.together(view, pod, against, nearest.first.node)
 
 
 def _try_changes(
@@ -236,15 +241,13 @@ def _request_named(field: str, claim: ResourceClaim) -> str:
     return inside
 
 
-def _for_nodes(view: ClusterView, pod: Pod, cause: Cause, closed: Sequence[NodePlacement]) -> Iterator[Change]:
+def _for_nodes(view: ClusterView, pod: Pod, cause: Cause, closed: ClosedNodes, nearest: ClosedNodes) -> Iterator[Change]:
     """A plain filter refuses these nodes."""
     code = cause.finding.code
-    nearest = nearest_nodes(closed)
-    yield from pod_changes.plain_changes(view, pod, cause.finding, [entry.node for entry in nearest])
-    yield from pod_changes.together(view, pod, reasons_against(nearest[0]), nearest[0].node)
+    yield from pod_changes.plain_changes(view, pod, cause.finding, nearest.nodes)
+    yield from pod_changes.together(view, pod, reasons_against(nearest.first), nearest.first.node)
     if code not in MORE_NODES_IN_VAIN:
-        alike = [entry.node for entry in closed if any(own.code == code for own, _ in entry.plain)]
-        yield from node_changes.more_nodes(view, alike, bare=True)
+        yield from node_changes.more_nodes(view, closed.those(lambda entry: code in codes(entry)).nodes, bare=True)
 
 
 def _for_the_pod(view: ClusterView, pod: Pod, cause: Cause) -> Iterator[Change]:

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import attrgetter
 
 from ..dra.outcome import Aborted, Unknown
 from ..objects import Pod, PodDisruptionBudget
 from .dynamic_resources import error_message
 from .node_info import node_info, node_infos
-from .placement import NodePlacement, Placement
+from .node_placement import NodePlacement
+from .placed_nodes import names_of
+from .placement import Placement
 from .victims import Victims, chosen, victims_of
 
 NEVER = "not eligible due to preemptionPolicy=Never."
@@ -101,6 +105,10 @@ def evicted(pod: Pod) -> bool:
     return pod.metadata.deleted is not None and condition is not None and condition.holds and condition.reason == "PreemptionByScheduler"
 
 
+def _may_help(entry: NodePlacement) -> bool:
+    return bool(entry.plain) and entry.preemption_may_help
+
+
 class _Trials:
     """Every node that preemption may help, tried without its pods of lower priority."""
 
@@ -113,25 +121,29 @@ class _Trials:
         view = placement.filters.view
         self._budgets = view.all(PodDisruptionBudget)
         self.counted = view.can_read("PodDisruptionBudget")
-        entries = [entry for entry in placement.nodes.values() if entry.plain and entry.preemption_may_help]
+        entries = placement.placed.grouped(_may_help).get(True, ())
         self.potential = len(entries)
-        left = MOST_NODES if placement.filters.local else MOST_NODES_FAR
         infos, priority = node_infos(view), placement.pod.priority
-        for entry in entries:
-            info = infos[entry.node.name]
-            if info.lowest is None or info.lowest >= priority:
-                self._count((NO_VICTIMS,))
-                continue
-            lower = tuple(other for other in info.pods if other.priority < priority)
-            if left and not _in_groups(placement, lower):
-                left -= 1
-                self._try(entry, lower)
-            else:
+        lowest = list(map(attrgetter("lowest"), map(infos.__getitem__, names_of(entries))))
+        lower = {own for own in set(lowest) if own is not None and own < priority}
+        trials = list(compress(entries, map(lower.__contains__, lowest)))
+        if len(trials) < len(entries):
+            self._count((NO_VICTIMS,), len(entries) - len(trials))
+        left = MOST_NODES if placement.filters.local else MOST_NODES_FAR
+        for entry in trials:
+            if not left:
                 self.complete = False
+                break
+            leaving = tuple(other for other in infos[entry.node.name].pods if other.priority < priority)
+            if _in_groups(placement, leaving):
+                self.complete = False
+            else:
+                left -= 1
+                self._try(entry, leaving)
 
-    def _count(self, reasons: tuple[str, ...]) -> None:
-        self.reasons[""] += 1
-        self.reasons.update(reasons)
+    def _count(self, reasons: tuple[str, ...], nodes: int = 1) -> None:
+        self.reasons[""] += nodes
+        self.reasons.update(dict.fromkeys(reasons, nodes))
 
     def _try(self, entry: NodePlacement, lower: tuple[Pod, ...]) -> None:
         placement = self._placement

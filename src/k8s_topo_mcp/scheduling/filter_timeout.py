@@ -16,7 +16,8 @@ from ..dra.outcome import Outcome, Unallocatable, Unknown
 from ..dra.problem import AllocationProblem, TargetNode
 from ..objects import Node, Pod
 from ..view import ClusterView, derived
-from .placement import NodePlacement, Placement
+from .node_placement import NodePlacement
+from .placement import Placement
 
 REASON = "timed out trying to allocate devices"
 GATE = "DRASchedulerFilterTimeout"

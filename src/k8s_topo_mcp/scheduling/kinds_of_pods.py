@@ -10,7 +10,7 @@ from ..view import ClusterView
 from . import looks, scoring
 from .assumed import Infos
 from .node_info import NodeInfo
-from .placement import NodePlacement
+from .node_placement import NodePlacement
 from .places import Places, Preference, Worth
 from .pod_signature import relates, shared_claims, signatures
 

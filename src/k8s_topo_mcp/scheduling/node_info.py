@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, filterfalse
-from operator import is_not
+from operator import attrgetter, is_not
 
 from ..objects import Node, Pod
 from ..objects.quantity import Quantity
 from ..releases import Release
 from ..view import ClusterView, derived
+from ..view.lately import Mark, mark, others_since
 
 MANY = 64
 """So many nodes more than there are may be remembered."""
@@ -75,19 +76,21 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
         pods, known, nodes = view.index(Pod, _on_node), _known(view), view.all(Node)
         last = view.carried(Node, _no_round)
         question = (_reading(view.release), len(nodes))  # with one node more, as a what-if has it, and without, in turns
-        before = last.pop(question, None)
+        before = last.pop(question, None) or next((own for (how, _), own in tuple(last.items()) if how == question[0]), None)
         # Most are those of the view before: only nodes that are others, or whose pods are, are looked at.
-        others = _others(before.nodes, nodes) if before is not None else None
-        if before is not None and others is not None:
+        if before is not None:
             infos = dict(before.infos)
-            touched = [*others, *differing(before.pods, pods)]
-            for name in touched:
+            for name in {*other_nodes(before.nodes, nodes), *_with_other_pods(view, before, pods)}:
                 node = view.get(Node, name)
                 if node is not None:
                     infos[name] = _info(view, node, pods, known)
+                else:
+                    infos.pop(name, None)
+            if before.nodes is not nodes and list(infos) != (names := list(map(_name, nodes))):
+                infos = dict(zip(names, map(infos.__getitem__, names), strict=True))
         else:
             infos = {node.name: _info(view, node, pods, known) for node in nodes}
-        last[question] = _Round(nodes, pods, infos)
+        last[question] = _Round(nodes, pods, mark(view, Pod), infos)
         for oldest in tuple(last)[: max(0, len(last) - KEPT_ROUNDS)]:
             last.pop(oldest, None)
         return infos
@@ -97,27 +100,46 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """The infos of a view, and of what they were made."""
+    """The infos of a view, and of what they were made. They hold for views that read the status of resources in the same way."""
 
     nodes: tuple[Node, ...]
     pods: Mapping[str, tuple[Pod, ...]]
+    mark: Mark
     infos: Mapping[str, NodeInfo]
 
 
-def _others(before: tuple[Node, ...], now: tuple[Node, ...]) -> list[str] | None:
-    """The names of nodes that are other objects now; None where nodes came or went."""
-    if len(before) != len(now):
-        return None
-    changed = [(then, node) for then, node in zip(before, now, strict=True) if then is not node]
-    return None if any(then.name != node.name for then, node in changed) else [node.name for _, node in changed]
+_name = attrgetter("metadata.name")
 
 
-def _no_round(_: tuple[Node, ...]) -> dict[Hashable, _Round]:
+def other_nodes(before: Sequence[Node], now: Sequence[Node]) -> list[str]:
+    """The names of nodes that are other objects now, came or went."""
+    if before is now:
+        return []
+    if len(before) == len(now):
+        places = list(compress(range(len(now)), map(is_not, before, now)))
+        if all(before[place].name == now[place].name for place in places):
+            return [now[place].name for place in places]
+    return differing(dict(zip(map(_name, before), before, strict=True)), dict(zip(map(_name, now), now, strict=True)))
+
+
+def _with_other_pods(view: ClusterView, before: _Round, pods: Mapping[str, tuple[Pod, ...]]) -> Iterable[str]:
+    """The names of nodes on which a pod is another, came or went."""
+    others = others_since(view, Pod, before.mark)
+    if others is None:
+        return differing(before.pods, pods)
+    return [pod.node_name for pod in others if pod.node_name]
+
+
+def _no_round(_: tuple[Node, ...]) -> dict[tuple[Hashable, int], _Round]:
     return {}
 
 
 def differing(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     """The keys under which there are two objects, or one."""
+    if before is now:
+        return []
+    if list(before) == list(now):
+        return list(compress(now, map(is_not, before.values(), now.values())))
     return [*compress(now, map(is_not, map(before.get, now), now.values())), *filterfalse(now.__contains__, before)]
 
 

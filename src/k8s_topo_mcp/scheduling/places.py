@@ -12,7 +12,8 @@ from ..objects import Node, Pod
 from . import scoring
 from .assumed import Assumed
 from .node_info import NodeInfo
-from .placement import NodePlacement, Placement
+from .node_placement import NodePlacement
+from .placement import Placement
 
 Preference = Literal["by score", "by score, reversed", "by name", "by name, reversed"]
 """In which order nodes are taken. The scheduler's is that of its scores; of nodes with equal scores it takes any."""

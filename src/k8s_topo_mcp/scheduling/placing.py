@@ -19,7 +19,8 @@ from .assumed import Assumed
 from .dynamic_resources import inventory
 from .kinds_of_pods import Kinds, State
 from .node_info import NodeInfo, node_info
-from .placement import NodePlacement, Placement, place
+from .node_placement import NodePlacement
+from .placement import Placement, place
 from .places import Places, Preference
 from .pod_signature import relates
 
