@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from k8s_topo_mcp.diagnosis.held import MAX_POOLS, MAX_TOGETHER, SMALL_TRIED, Held, Pair, Row
+from k8s_topo_mcp.diagnosis.held import MAX_POOLS, MAX_TOGETHER, SMALL_TRIED, Held
 from k8s_topo_mcp.diagnosis.report import Holder
 from k8s_topo_mcp.diagnosis.room import Amount, Place, Room
+from k8s_topo_mcp.diagnosis.rows import Pair, Row, Rows
+from k8s_topo_mcp.dra.inventory import PoolKey
 from k8s_topo_mcp.objects import ObjectRef, ResourceClaim
 from k8s_topo_mcp.view.indices import pools_held
 
@@ -35,8 +37,12 @@ def row(own: ResourceClaim, alive: bool) -> Row:
 
 def made(dice: random.Random) -> Held:
     view = cluster(*(holding(f"c{number}", dice) for number in range(dice.randrange(1, 30))))
-    rows = sorted((row(own, dice.random() < 0.8) for own in view.all(ResourceClaim)), key=lambda own: own.place)
-    return Held(tuple(own.pair for own in rows), {own.key: own for own in rows}, view.index(ResourceClaim, pools_held))
+    return of_rows([row(own, dice.random() < 0.8) for own in view.all(ResourceClaim)], view.index(ResourceClaim, pools_held))
+
+
+def of_rows(rows: Sequence[Row], of_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]]) -> Held:
+    dead, living = (Rows.of(own for own in rows if own.alive is alive) for alive in (False, True))
+    return Held(Rows.of(rows), dead, living, {own.key: own for own in rows}, of_pool)
 
 
 def room_of(held: Held, dice: random.Random) -> Room:
@@ -105,11 +111,9 @@ def test_the_sets_follow_the_claims_that_are_others() -> None:
         others = [own for key, own in before.rows.items() if key not in rows]
         now = [row(own.pair[1], not own.pair[0].alive) if dice.random() < 0.1 else own for own in rows.values()]
         others += [own for own in now if rows[own.key] is not own]
-        now.sort(key=lambda own: own.place)
-        held = Held(tuple(own.pair for own in now), {own.key: own for own in now}, before.of_pool)
+        held = of_rows(now, before.of_pool)
         held.follow(before.enough, [own.pair[1] for own in others])
-        fresh = Held(held.pairs, held.rows, held.of_pool)
-        assert held.sets(short_by) == fresh.sets(short_by)
+        assert held.sets(short_by) == of_rows(now, before.of_pool).sets(short_by)
         told += held.sets(short_by) != before.sets(short_by)
     assert told > LEAST
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..objects import ObjectRef, ResourceClaim
-from .held import Held, Pair
+from .held import Held
 from .holders import IN_THE_WAY
 from .report import Change, Holder
 from .room import Room
+from .rows import Pair
 
 ENDED = "end or move the pods that use it"
 MAX_HOLDER_SETS = 8
@@ -29,17 +30,18 @@ def holder_changes(code: str, held: Held, room: Room, short_by: int) -> Iterator
     alone = code in IN_THE_WAY
     if alone:
         for holder, claim in held.in_order(room, MAX_HOLDER_SETS):
-            yield _release(((holder, claim),), f"releasing {_who(holder)}")
-        if 1 < len(held.dead) < len(held.pairs):
-            yield _release(held.expendable[: len(held.dead)], f"releasing the {len(held.dead)} claims whose pods are gone")
+            yield _released(((holder, claim),), f"releasing {_who(holder)}")
+        if 1 < len(held.dead) < len(held.all):
+            text = f"releasing the {len(held.dead)} claims whose pods are gone"
+            yield _release(held.dead.pairs, tuple(held.dead.claims), text, dead=True)
         for chosen in held.sets(short_by):
             names = ", ".join(f"{holder.about.namespace}/{holder.about.name}" for holder, _ in chosen)
-            yield _release(chosen, f"releasing claims {names}")
+            yield _released(chosen, f"releasing claims {names}")
     if len(held.pairs) == 1 and not alone:
-        yield _release(held.pairs, f"releasing {_who(held.pairs[0][0])}")
+        yield _released(held.pairs, f"releasing {_who(held.pairs[0][0])}")
     elif len(held.pairs) > 1:
         text = f"releasing all {len(held.pairs)} claims that hold such devices ({_some(held.pairs)})"
-        yield _release(held.pairs, text)
+        yield _release(held.pairs, held.claims, text, dead=not held.living)
 
 
 def _who(holder: Holder) -> str:
@@ -60,10 +62,13 @@ def _some(held: Sequence[Pair]) -> str:
     return f"{', '.join(names)}{rest}"
 
 
-def _release(pairs: Sequence[Pair], text: str) -> Change:
+def _released(pairs: Sequence[Pair], text: str) -> Change:
+    """The release of a few."""
+    return _release(pairs, tuple([claim for _, claim in pairs]), text, dead=not any(holder.alive for holder, _ in pairs))
+
+
+def _release(pairs: Sequence[Pair], claims: tuple[ResourceClaim, ...], text: str, dead: bool) -> Change:
     alone = len(pairs) == 1
-    claims = tuple(claim for _, claim in pairs)
-    dead = not any(holder.alive for holder, _ in pairs)
     how = _of_one(*pairs[0]) if alone else _of_dead(claims, "these ResourceClaims") if dead else ENDED
     about = pairs[0][0].about if alone else None
     return Change(
