@@ -92,7 +92,17 @@ def asked(view: ClusterView, names: Sequence[str], attribute: bool) -> list[Any]
     room = room_lacking(subject, around, cause, found)
     order = [(list(rows.rows), list(rows.claims), list(rows.holders)) for rows in (found.all, found.dead, found.living)]
     sets = [found.sets(number) for number in (2, 3, 4)]
-    return [order, list(found.pairs), found.holders, found.smallest, sets, room.free, room.held, room.needed, found.in_order(room, 6)]
+    return [
+        order,
+        list(found.pairs),
+        found.holders,
+        found.smallest,
+        sets,
+        room.free,
+        room.held,
+        room.needed,
+        found.in_order(lambda: room, most=30),
+    ]
 
 
 def anew(view: ClusterView) -> ClusterView:

@@ -7,7 +7,7 @@ is known of the claims of a pool is taken over for as long as none of them is an
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -104,18 +104,18 @@ class Held:
             end = start
         return tuple([claim for _, claim in found])
 
-    def in_order(self, room: Room, most: int) -> tuple[Pair, ...]:
+    def in_order(self, lacking: Callable[[], Room], most: int) -> tuple[Pair, ...]:
         """The first of those whose pods are gone, then of a few that may free enough by themselves, the smallest first, then of the
-        others: of counters those after which the most is left, else the largest."""
+        others: of counters those after which the most is left, else the largest. `lacking`: where what lacks adds up, if that decides."""
+        if len(self.dead) >= most:
+            return tuple(self.dead.pairs[:most])
+        room = lacking()
         known = self._in_order.get((id(room), most))
         if known is None or known[0] is not room:
-            known = self._in_order[id(room), most] = (room, tuple(islice(self._by_room(room, most), most)))
+            known = self._in_order[id(room), most] = (room, tuple(islice(self._by_room(room), most)))
         return known[1]
 
-    def _by_room(self, room: Room, most: int) -> Iterable[Pair]:
-        dead = self.dead.pairs
-        if len(dead) >= most:
-            return dead
+    def _by_room(self, room: Room) -> Iterable[Pair]:
         # Who holds nothing at these places frees nothing there: all of these rank alike, behind the others.
         there = [self.rows.get((about.namespace, about.name)) for about in room.held]
         inside = sorted([row for row in there if row is not None and row.alive and row.pair[0].about in room.held], key=place_of)
@@ -126,7 +126,7 @@ class Held:
             left = sorted((own for own in ranked if own[0][2] < 0 and id(own[1]) not in chosen), key=lambda own: own[0][2])
             first += [pair for _, pair in left]
             chosen.update(map(id, first))
-        return chain(dead, first, (pair for pair in self.living.pairs if id(pair) not in chosen))
+        return chain(self.dead.pairs, first, (pair for pair in self.living.pairs if id(pair) not in chosen))
 
     _in_order: dict[tuple[int, int], tuple[Room, tuple[Pair, ...]]] = field(
         default_factory=dict[tuple[int, int], "tuple[Room, tuple[Pair, ...]]"]

@@ -176,14 +176,13 @@ def _counted(
         pool, entry = slices[place]
         there = (pool.driver, pool.name) in in_use.by_pool or in_use.shared
         now = Counter(claim for device in wanted(pool, entry) for claim, _ in by_device.get(device, ())) if there else _NONE
-        if aligned and now != counts[place]:  # claims compare by identity
-            for claim, number in counts[place].items():
-                devices[claim] -= number
-                touched[claim] = None
-            for claim, number in now.items():
-                devices[claim] = devices.get(claim, 0) + number
-                touched[claim] = None
-        counts[place] = now
+        was, counts[place] = counts[place], now
+        if aligned and now != was:  # claims compare by identity
+            for claim in {**was, **now}:
+                more = now.get(claim, 0) - was.get(claim, 0)
+                if more:
+                    devices[claim] = devices.get(claim, 0) + more
+                    touched[claim] = None
     if not aligned:
         for own in counts:
             for claim, number in own.items():
@@ -214,8 +213,11 @@ def _told(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping
     rows, gone = dict(before.held.rows), dict[int, Row]()
     come: list[Row] = []
 
-    def tell(claim: ResourceClaim) -> None:
-        row = rows[claim.key] = _row(view, claim, users.get(claim.key), counted.devices[claim])
+    def tell(claim: ResourceClaim, known: Row | None = None) -> None:
+        row = _row(view, claim, users.get(claim.key), counted.devices[claim])
+        if known is not None and row.pair[0] == known.pair[0]:
+            row = row._replace(pair=known.pair)  # other objects of the same pods
+        rows[claim.key] = row
         come.append(row)
 
     for claim in counted.touched:
@@ -226,7 +228,7 @@ def _told(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping
     for row in _of_other_pods(view, before, users):
         if id(row) not in gone:
             gone[id(row)] = row
-            tell(row.pair[1])
+            tell(row.pair[1], row)
     for claim in counted.touched:
         if claim in counted.devices:
             tell(claim)
@@ -252,7 +254,8 @@ def _after(
         of_pool,
         places,
     )
-    held.follow(before.enough, [row.pair[1] for row in (*gone, *come)])
+    told = {id(row.pair) for row in come}.intersection([id(row.pair) for row in gone])
+    held.follow(before.enough, [row.pair[1] for row in (*gone, *come) if id(row.pair) not in told])
     return held
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ..objects import ObjectRef, ResourceClaim
 from .held import Held
@@ -22,9 +22,9 @@ TOLD = 64
 """Claims of a change that are listed with it."""
 
 
-def holder_changes(code: str, held: Held, room: Room, short_by: int) -> Iterator[Change]:
+def holder_changes(code: str, held: Held, room: Callable[[], Room], short_by: int) -> Iterator[Change]:
     """Take the allocation from holders: each alone where they are in the way, the fewest of one node that hold the `short_by` devices that
-    lack at least, and all together."""
+    lack at least, and all together. `room`: where what lacks adds up, asked for where it decides who is tried."""
     if not held.pairs:
         return
     alone = code in IN_THE_WAY

@@ -7,10 +7,9 @@ request at one of these places may be enough by itself. That is a rank and no ve
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from operator import is_
 
 from ..dra.capacity import NotRepresentable, arithmetic_of, consumed_by
 from ..dra.counters import PoolCounters
@@ -89,12 +88,17 @@ def of_devices(
             if holders is not None:
                 kept.parts[id(entry)] = part
         parts.append(part)
-    for then, room in tuple(kept.rooms):
-        if len(then) == len(parts) and all(map(is_, then, parts)):
-            return room
-    room = _added_up(needed or needed_devices(request), parts)
+    now = {id(part): part for part in parts}
+    known = tuple(kept.rooms) if holders is not None else ()
+    then, room = max(known, key=lambda entry: len(entry[0].keys() & now.keys()), default=_NOTHING)
+    gone, come = then.keys() - now.keys(), now.keys() - then.keys()
+    if room is None or len(gone) + len(come) > len(now):
+        room = _changed(Room(needed or needed_devices(request)), (), parts)
+    elif gone or come:
+        room = _changed(room, map(then.__getitem__, gone), map(now.__getitem__, come))
     if holders is not None:
-        kept.rooms[:] = [(parts, room), *kept.rooms[: KEPT - 1]]
+        others = [entry for entry in known if entry[0] is not then]
+        kept.rooms[:] = [(now, room), *others][:KEPT]
     return room
 
 
@@ -116,10 +120,13 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Kept:
-    """What each slice adds, by its id, and the last rooms, each with the parts of which it is made."""
+    """What each slice adds, by its id, and the last rooms, each with the parts of which it is made by their ids."""
 
     parts: dict[int, _Part] = field(default_factory=dict[int, _Part])
-    rooms: list[tuple[Sequence[_Part], Room]] = field(default_factory=list["tuple[Sequence[_Part], Room]"])
+    rooms: list[tuple[Mapping[int, _Part], Room]] = field(default_factory=list["tuple[Mapping[int, _Part], Room]"])
+
+
+_NOTHING: tuple[Mapping[int, _Part], Room | None] = ({}, None)
 
 
 def _of_slice(
@@ -141,20 +148,36 @@ def _of_slice(
         for place in [(node, value) for value in values_in(prepared, request, found, attribute)] if attribute else [(node, "")]:
             for amounts in mine:
                 amounts[place] = amounts.get(place, 0) + 1
-    return free, held
+    return free, {claim: own for claim, own in held.items() if own}
 
 
-def _added_up(needed: Amount, parts: Iterable[_Part]) -> Room:
-    free: dict[Place, Amount] = {}
-    held: dict[ObjectRef, dict[Place, Amount]] = {}
-    for part in parts:
-        for place, amount in part.free.items():
-            free[place] = free.get(place, 0) + amount
-        for claim, own in part.held.items():
-            mine = held.setdefault(claim, {})
-            for place, amount in own.items():
-                mine[place] = mine.get(place, 0) + amount
-    return Room(needed, free, held)
+def _changed(room: Room, gone: Iterable[_Part], come: Iterable[_Part]) -> Room:
+    """The room without what some slices added, and with what others add."""
+    free, held = dict(room.free), dict(room.held)
+    touched: dict[ObjectRef, dict[Place, Amount]] = {}
+    for parts, sign in ((gone, -1), (come, 1)):
+        for part in parts:
+            _add(free, part.free, sign)
+            for claim, amounts in part.held.items():
+                own = touched.get(claim)
+                if own is None:
+                    own = touched[claim] = dict(held.get(claim, {}))
+                _add(own, amounts, sign)
+    for claim, own in touched.items():
+        if own:
+            held[claim] = own
+        else:
+            held.pop(claim, None)
+    return Room(room.needed, free, held)
+
+
+def _add(to: dict[Place, Amount], amounts: Mapping[Place, Amount], sign: int) -> None:
+    for place, amount in amounts.items():
+        now = to.get(place, 0) + sign * amount
+        if now:
+            to[place] = now
+        else:
+            del to[place]
 
 
 def of_capacity(prepared: Prepared, slices: Slices, request: ExactRequest, capacity: str, claims: Iterable[ResourceClaim]) -> Room:
