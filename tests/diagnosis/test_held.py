@@ -9,7 +9,7 @@ from fractions import Fraction
 from k8s_topo_mcp.diagnosis.held import MAX_POOLS, MAX_TOGETHER, SMALL_TRIED, Held
 from k8s_topo_mcp.diagnosis.report import Holder
 from k8s_topo_mcp.diagnosis.room import Amount, Place, Room
-from k8s_topo_mcp.diagnosis.rows import Pair, Row, Rows
+from k8s_topo_mcp.diagnosis.rows import Pair, Row, Rows, claim_of, holder_of
 from k8s_topo_mcp.dra.inventory import PoolKey
 from k8s_topo_mcp.objects import ObjectRef, ResourceClaim
 from k8s_topo_mcp.view.indices import pools_held
@@ -41,14 +41,18 @@ def made(dice: random.Random) -> Held:
 
 
 def of_rows(rows: Sequence[Row], of_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]]) -> Held:
-    dead, living = (Rows.of(own for own in rows if own.alive is alive) for alive in (False, True))
-    return Held(Rows.of(rows), dead, living, {own.key: own for own in rows}, of_pool)
+    dead, living = (Rows.of((own for own in rows if own.alive is alive), holder_of) for alive in (False, True))
+    return Held(Rows.of(rows, claim_of), dead, living, {own.key: own for own in rows}, of_pool)
+
+
+def pairs_of(held: Held) -> list[Pair]:
+    return [own.pair for own in held.all.rows]
 
 
 def room_of(held: Held, dice: random.Random) -> Room:
     """What some of them hold at some places."""
     places = [f"n{number}" for number in range(6)]
-    inside = [holder.about for holder, _ in held.pairs if dice.random() < 0.5]
+    inside = [holder.about for holder, _ in pairs_of(held) if dice.random() < 0.5]
     amounts: dict[ObjectRef, Mapping[Place, Amount]] = {about: {dice.choice(places): dice.randrange(1, 4)} for about in inside}
     free: dict[Place, Amount] = {place: dice.randrange(3) for place in places}
     return Room(Fraction(dice.randrange(1, 5)), free, amounts, dice.random() < 0.5)
@@ -60,8 +64,8 @@ def just(room: Room) -> Callable[[], Room]:
 
 def all_in_order(held: Held, room: Room) -> list[Pair]:
     """Every one ranked."""
-    dead = [pair for pair in held.pairs if not pair[0].alive]
-    alive = [pair for pair in held.pairs if pair[0].alive]
+    dead = [pair for pair in pairs_of(held) if not pair[0].alive]
+    alive = [pair for pair in pairs_of(held) if pair[0].alive]
     enough = sorted((pair for pair in alive if room.rank(pair[0].about)[0] < 2), key=lambda pair: room.rank(pair[0].about))[:SMALL_TRIED]
     rest = [pair for pair in alive if pair not in enough]
     if room.divided:
@@ -72,7 +76,7 @@ def all_in_order(held: Held, room: Room) -> list[Pair]:
 def fewest_of_all(held: Held, short_by: int) -> list[tuple[Pair, ...]]:
     """The sets of every pool."""
     pools: dict[tuple[str, str], list[Pair]] = {}
-    for pair in held.pairs:
+    for pair in pairs_of(held):
         for pool in pools_held(pair[1]):
             pools.setdefault(pool, []).append(pair)
     found: list[tuple[Pair, ...]] = []
@@ -92,7 +96,7 @@ def test_the_first_in_order_are_those_of_all_in_order() -> None:
         room = room_of(held, dice)
         for most in (1, 8, 40):
             assert list(held.in_order(just(room), most)) == all_in_order(held, room)[:most]
-        told += any(room.rank(holder.about)[0] < 2 for holder, _ in held.pairs)
+        told += any(room.rank(holder.about)[0] < 2 for holder, _ in pairs_of(held))
     assert told > LEAST
 
 
@@ -126,5 +130,5 @@ def test_the_smallest_are_those_of_all_by_devices() -> None:
     dice = random.Random(7)
     for _ in range(100):
         held = made(dice)
-        alive = sorted((pair for pair in held.pairs if pair[0].alive), key=lambda pair: pair[0].devices)
+        alive = sorted((pair for pair in pairs_of(held) if pair[0].alive), key=lambda pair: pair[0].devices)
         assert list(held.smallest) == [own for _, own in alive]

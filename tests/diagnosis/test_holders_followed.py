@@ -90,11 +90,11 @@ def asked(view: ClusterView, names: Sequence[str], attribute: bool) -> list[Any]
     field = "spec.devices.constraints[0]" if attribute else "spec.devices.requests[0]"
     cause = Cause(finding("DEVICES_IN_USE", own.ref, field, needed=2, present=4, free=1), len(names), len(names))
     room = room_lacking(subject, around, cause, found)
-    order = [(list(rows.rows), list(rows.claims), list(rows.holders)) for rows in (found.all, found.dead, found.living)]
+    order = [(list(rows.rows), list(rows.told)) for rows in (found.all, found.dead, found.living)]
     sets = [found.sets(number) for number in (2, 3, 4)]
     return [
         order,
-        list(found.pairs),
+        found.claims,
         found.holders,
         found.smallest,
         sets,

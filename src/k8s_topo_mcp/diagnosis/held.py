@@ -19,7 +19,7 @@ from ..view.indices import pools_held
 from .places import Places
 from .report import Holder
 from .room import Room
-from .rows import ClaimKey, Pair, Row, Rows, place_of
+from .rows import ClaimKey, Pair, Row, Rows, claim_of, holder_of, place_of
 
 SMALL_TRIED = 4
 """Claims that may free enough by themselves and come first."""
@@ -72,43 +72,38 @@ class Enoughs(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Held:
     """Claims that hold devices which are wanted, most devices first; what is worked out of all of them is worked out once. `dead`: those
-    whose pods are gone, `living`: the others; `rows`: all by key; `of_pool`: the claims that hold devices of each pool; `places`: the
-    slices that were looked at. `enough`: by how many devices are short, the fewest claims of each pool that hold them."""
+    whose pods are gone, `living`: the others, both as holders; `rows`: all by key; `of_pool`: the claims that hold devices of each pool;
+    `places`: the slices that were looked at. `enough`: by how many devices are short, the fewest claims of each pool that hold them."""
 
-    all: Rows = field(default_factory=Rows)
-    dead: Rows = field(default_factory=Rows)
-    living: Rows = field(default_factory=Rows)
+    all: Rows[ResourceClaim] = field(default_factory=lambda: Rows(claim_of))
+    dead: Rows[Holder] = field(default_factory=lambda: Rows(holder_of))
+    living: Rows[Holder] = field(default_factory=lambda: Rows(holder_of))
     rows: Mapping[ClaimKey, Row] = field(default_factory=dict[ClaimKey, Row])
     of_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]] = field(default_factory=dict[PoolKey, "tuple[ResourceClaim, ...]"])
     places: Places = field(default_factory=Places)
     enough: dict[int, Enoughs] = field(default_factory=dict[int, Enoughs])
 
-    @property
-    def pairs(self) -> Sequence[Pair]:
-        """All of them."""
-        return self.all.pairs
-
     @cached_property
     def claims(self) -> tuple[ResourceClaim, ...]:
         """The claims alone."""
-        return tuple(self.all.claims)
+        return tuple(self.all.told)
 
     @cached_property
     def smallest(self) -> tuple[ResourceClaim, ...]:
         """Those that hold the fewest devices and whose pods live."""
-        living, found = self.living.pairs, list[Pair]()
+        living, found = self.living.rows, list[Row]()
         end = len(living)
         while end and len(found) < SMALL_LOOKED_AT:  # those of as many devices stand together
-            start = bisect_left(living, -living[end - 1][0].devices, hi=end, key=lambda pair: -pair[0].devices)
+            start = bisect_left(living, living[end - 1].place[0], hi=end, key=lambda row: row.place[0])
             found += living[start : min(end, start + SMALL_LOOKED_AT - len(found))]
             end = start
-        return tuple([claim for _, claim in found])
+        return tuple(map(claim_of, found))
 
     def in_order(self, lacking: Callable[[], Room], most: int) -> tuple[Pair, ...]:
         """The first of those whose pods are gone, then of a few that may free enough by themselves, the smallest first, then of the
         others: of counters those after which the most is left, else the largest. `lacking`: where what lacks adds up, if that decides."""
         if len(self.dead) >= most:
-            return tuple(self.dead.pairs[:most])
+            return tuple([row.pair for row in self.dead.rows[:most]])
         room = lacking()
         known = self._in_order.get((id(room), most))
         if known is None or known[0] is not room:
@@ -126,7 +121,8 @@ class Held:
             left = sorted((own for own in ranked if own[0][2] < 0 and id(own[1]) not in chosen), key=lambda own: own[0][2])
             first += [pair for _, pair in left]
             chosen.update(map(id, first))
-        return chain(self.dead.pairs, first, (pair for pair in self.living.pairs if id(pair) not in chosen))
+        others = (row.pair for row in self.living.rows if id(row.pair) not in chosen)
+        return chain([row.pair for row in self.dead.rows], first, others)
 
     _in_order: dict[tuple[int, int], tuple[Room, tuple[Pair, ...]]] = field(
         default_factory=dict[tuple[int, int], "tuple[Room, tuple[Pair, ...]]"]
@@ -135,13 +131,13 @@ class Held:
     @cached_property
     def holders(self) -> tuple[Holder, ...]:
         """These, without the claims themselves: those whose pods are gone first, since nobody misses them; then by devices."""
-        return (*self.dead.holders, *self.living.holders)
+        return (*self.dead.told, *self.living.told)
 
     def sets(self, short_by: int) -> tuple[tuple[Pair, ...], ...]:
         """Of the pools with the fewest holders in the way as many of these as hold `short_by` devices together."""
         known = self.enough.get(short_by)
         if known is None:
-            found = self._enough_of({pool for claim in self.all.claims for pool in pools_held(claim)}, (short_by,))[short_by]
+            found = self._enough_of({pool for claim in self.all.told for pool in pools_held(claim)}, (short_by,))[short_by]
             known = self.enough[short_by] = Enoughs(found, sorted(found.values()))
         return tuple([found.chosen for found in known.order[:MAX_POOLS]])
 

@@ -61,12 +61,11 @@ def _row(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None,
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
     """Who holds what is wanted of some slices, as of one moment. `counts` (devices that each claim holds there) have one place for each
-    slice; `devices` are those of each claim in all. `in_use`, `by_pool`: what was held of each pool then, and by which claims;
+    slice. `in_use`, `by_pool`: what was held of each pool then, and by which claims;
     `source`: see `_source`. `claims`, `pods`: those of that moment. `reserved`: the rows with consumers of their own."""
 
     held: Held
     counts: Sequence[Mapping[ResourceClaim, int]]
-    devices: Mapping[ResourceClaim, int]
     in_use: InUse
     by_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]]
     source: Hashable
@@ -76,7 +75,7 @@ class _Known:
 
 
 _NONE: Mapping[ResourceClaim, int] = {}
-_NOTHING = _Known(Held(), (), {}, NOTHING_HELD, {}, None, Mark(), {}, Mark())
+_NOTHING = _Known(Held(), (), NOTHING_HELD, {}, None, Mark(), {}, Mark())
 
 
 def holders_among(
@@ -108,7 +107,7 @@ def holders_among(
         reserved = {key: row for key, row in reserved.items() if rows.get(key) is row}
         reserved |= {row.key: row for row in come if row.consumers is not None}
     claims, pods = mark(view, ResourceClaim), mark(view, Pod)
-    found = _Known(held, counted.counts, counted.devices, in_use, by_pool, source, claims, reserved, pods)
+    found = _Known(held, counted.counts, in_use, by_pool, source, claims, reserved, pods)
     kept[:] = [found, *(entry for entry in known if entry is not same)][:KEPT]
     return held
 
@@ -144,12 +143,12 @@ def _differing(then: Mapping[PoolKey, object], now: Mapping[PoolKey, object]) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counted:
-    """How many devices each claim holds, as `_Known` has it; `touched`: claims that hold something else there than before."""
+    """How many devices each claim holds of each slice, as `_Known` has it; `devices`: in all, of claims that hold more or fewer than
+    before, 0 of those that hold nothing any more."""
 
     places: Places
     counts: Sequence[Mapping[ResourceClaim, int]]
     devices: Mapping[ResourceClaim, int]
-    touched: Iterable[ResourceClaim]
 
 
 def _counted(
@@ -170,28 +169,31 @@ def _counted(
         counts, differing = _aligned(before, slices)
     others = range(len(slices)) if pools is None else sorted({*differing, *places.in_pools(pools)})
     by_device = holders_of_device(view)
-    devices: dict[ResourceClaim, int] = dict(before.devices) if aligned else {}
-    touched: dict[ResourceClaim, None] = {}
+    more: dict[ResourceClaim, int] = {}
     for place in others:
         pool, entry = slices[place]
         there = (pool.driver, pool.name) in in_use.by_pool or in_use.shared
         now = Counter(claim for device in wanted(pool, entry) for claim, _ in by_device.get(device, ())) if there else _NONE
         was, counts[place] = counts[place], now
-        if aligned and now != was:  # claims compare by identity
-            for claim in {**was, **now}:
-                more = now.get(claim, 0) - was.get(claim, 0)
-                if more:
-                    devices[claim] = devices.get(claim, 0) + more
-                    touched[claim] = None
+        if now != was:  # claims compare by identity
+            _add(more, now, 1)
+            _add(more, was, -1)
     if not aligned:
-        for own in counts:
-            for claim, number in own.items():
-                devices[claim] = devices.get(claim, 0) + number
-        touched = dict.fromkeys(claim for claim in {**before.devices, **devices} if devices.get(claim) != before.devices.get(claim))
-    for claim in touched:
-        if not devices.get(claim):
-            devices.pop(claim, None)
-    return _Counted(places, counts, devices, touched)
+        for (_, entry), was in zip(then.slices, before.counts, strict=True):
+            if id(entry) not in places.at:
+                _add(more, was, -1)
+    return _Counted(places, counts, {claim: _devices(before, claim) + number for claim, number in more.items() if number})
+
+
+def _add(more: dict[ResourceClaim, int], counts: Mapping[ResourceClaim, int], sign: int) -> None:
+    for claim, number in counts.items():
+        more[claim] = more.get(claim, 0) + sign * number
+
+
+def _devices(known: _Known, claim: ResourceClaim) -> int:
+    """How many devices a claim held in all."""
+    row = known.held.rows.get(claim.key)
+    return row.devices if row is not None and row.pair[1] is claim else 0
 
 
 def _of_the_same(then: Sequence[Visible], now: Sequence[Visible]) -> bool:
@@ -213,14 +215,14 @@ def _told(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping
     rows, gone = dict(before.held.rows), dict[int, Row]()
     come: list[Row] = []
 
-    def tell(claim: ResourceClaim, known: Row | None = None) -> None:
-        row = _row(view, claim, users.get(claim.key), counted.devices[claim])
+    def tell(claim: ResourceClaim, devices: int, known: Row | None = None) -> None:
+        row = _row(view, claim, users.get(claim.key), devices)
         if known is not None and row.pair[0] == known.pair[0]:
             row = row._replace(pair=known.pair)  # other objects of the same pods
         rows[claim.key] = row
         come.append(row)
 
-    for claim in counted.touched:
+    for claim in counted.devices:
         known = rows.get(claim.key)
         if known is not None and known.pair[1] is claim:
             gone[id(known)] = known
@@ -228,10 +230,10 @@ def _told(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping
     for row in _of_other_pods(view, before, users):
         if id(row) not in gone:
             gone[id(row)] = row
-            tell(row.pair[1], row)
-    for claim in counted.touched:
-        if claim in counted.devices:
-            tell(claim)
+            tell(row.pair[1], row.devices, row)
+    for claim, devices in counted.devices.items():
+        if devices:
+            tell(claim, devices)
     if not gone and not come:
         return before.held.rows, (), ()
     return rows, gone.values(), come

@@ -1,19 +1,20 @@
 """Claims that hold something, as rows in order: most devices first, then by name.
 
-There may be tens of thousands of them. What is asked of all at once stands in columns, and rows of a later moment are made from those
-before: a few that went or came are taken out of each column or put into it, and the others stay as they are.
+There may be tens of thousands of them. What is asked of all at once is kept beside them, and rows of a later moment are made from those
+before: a few that went or came are taken out or put in, and the others stay as they are.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from ..objects import Pod, ResourceClaim
 from .report import Holder
 
+T = TypeVar("T")
 Pair: TypeAlias = tuple[Holder, ResourceClaim]
 ClaimKey: TypeAlias = tuple[str, str]
 
@@ -32,55 +33,66 @@ class Row(NamedTuple):
     consumers: tuple[Pod, ...] | None
 
     @property
+    def devices(self) -> int:
+        """How many devices it holds."""
+        return -self.place[0]
+
+    @property
     def alive(self) -> bool:
         """Whether a pod of it lives, or something else may."""
         return self.pair[0].alive
 
 
 def place_of(row: Row) -> tuple[int, str]:
-    """By what rows are put in order. No two have the same."""
+    """By what rows are put in order. No two have the same, so that rows compare by it alone."""
     return row.place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Rows in order. Each of the columns has one place for each row; none of them is ever changed."""
+def claim_of(row: Row) -> ResourceClaim:
+    """The claim alone."""
+    return row.pair[1]
 
+
+def holder_of(row: Row) -> Holder:
+    """What is told of it."""
+    return row.pair[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows(Generic[T]):
+    """Rows in order, and what `tell` tells of each of them, in their order; neither is ever changed."""
+
+    tell: Callable[[Row], T]
     rows: Sequence[Row] = ()
-    pairs: Sequence[Pair] = ()
-    claims: Sequence[ResourceClaim] = ()
-    holders: Sequence[Holder] = ()
+    told: Sequence[T] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @classmethod
-    def of(cls, rows: Iterable[Row]) -> Rows:
+    def of(cls, rows: Iterable[Row], tell: Callable[[Row], T]) -> Rows[T]:
         """These, put in order."""
         own = sorted(rows, key=place_of)
-        pairs = [row.pair for row in own]
-        return cls(own, pairs, [claim for _, claim in pairs], [holder for holder, _ in pairs])
+        return cls(tell, own, list(map(tell, own)))
 
-    def changed(self, gone: Collection[Row], come: Collection[Row]) -> Rows:
+    def changed(self, gone: Collection[Row], come: Collection[Row]) -> Rows[T]:
         """Without those of `gone`, which are all here, and with those of `come`."""
         if not gone and not come:
             return self
         if (len(gone) + len(come)) * FEW_CHANGES > len(self.rows):
-            left = set(map(id, gone))
-            return Rows.of([*(row for row in self.rows if id(row) not in left), *come])
-        rows, pairs, claims, holders = list(self.rows), list(self.pairs), list(self.claims), list(self.holders)
+            out = set(map(id, gone))
+            return Rows.of([*(row for row in self.rows if id(row) not in out), *come], self.tell)
+        rows, told = list(self.rows), list(self.told)
         left = {row.place: row for row in come}
         for row in gone:
-            at = bisect_left(rows, row.place, key=place_of)
+            at = bisect_left(rows, row)
             now = left.pop(row.place, None)
             if now is None:
-                del rows[at], pairs[at], claims[at], holders[at]
+                del rows[at], told[at]
             else:  # most claims of which something else is told hold as much as before
-                rows[at], pairs[at], (holders[at], claims[at]) = now, now.pair, now.pair
+                rows[at], told[at] = now, self.tell(now)
         for row in left.values():
-            at = bisect_left(rows, row.place, key=place_of)
+            at = bisect_left(rows, row)
             rows.insert(at, row)
-            pairs.insert(at, row.pair)
-            holders.insert(at, row.pair[0])
-            claims.insert(at, row.pair[1])
-        return Rows(rows, pairs, claims, holders)
+            told.insert(at, self.tell(row))
+        return Rows(self.tell, rows, told)

@@ -71,7 +71,7 @@ def short_by(cause: Cause) -> int:
 def room_lacking(subject: Subject, around: Around, cause: Cause, held: Held) -> Room:
     """Where what lacks adds up, for the nodes where the smallest of these claims hold something."""
     code, request = cause.finding.code, around.request
-    if code not in IN_THE_WAY or not held.pairs:
+    if code not in IN_THE_WAY or not held.all:
         return Room(0)
     groups = cause.groups
     needed, attribute = needed_devices(request), ""
