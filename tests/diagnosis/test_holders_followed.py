@@ -50,7 +50,7 @@ def changed(view: ClusterView, dice: random.Random, gone: list[Any]) -> Edit:
     claims = [own for own in view.all(ResourceClaim) if own.name != "c"]
     own, other, user = dice.choice(claims), dice.choice(claims), dice.choice([own for own in view.all(Pod) if own.name != "p"])
     piece = dice.choice(view.all(ResourceSlice))
-    match dice.randrange(9):
+    match dice.randrange(10):
         case 0:
             return Replace(replace(own, reserved_for=() if own.reserved_for else (Consumer("", "pods", user.name, ""),)))
         case 1:
@@ -71,7 +71,10 @@ def changed(view: ClusterView, dice: random.Random, gone: list[Any]) -> Edit:
             taints = () if first.taints else (DeviceTaint("check.example/runs", "", "NoSchedule", 1.0),)
             return Replace(replace(piece, devices=(replace(first, taints=taints), *rest)))
         case 7:
-            return Replace(replace(own))
+            return Replace(replace(dice.choice((own, user))))
+        case 8:  # another pod of that name, or the same again
+            uid = user.metadata.uid
+            return Replace(replace(user, metadata=replace(user.metadata, uid=uid[:-1] if uid.endswith("*") else f"{uid}*")))
         case _:
             item = gone.pop(dice.randrange(len(gone))) if gone else None
             return Add(item) if item is not None and view.current(item) is None else Replace(replace(piece))

@@ -17,15 +17,14 @@ from ..dra.pools import Pool
 from ..dra.prepared import Prepared
 from ..dra.problem import NOTHING_HELD, InUse, TargetNode
 from ..dra.visible import Visible, slices_of
-from ..objects import Consumer, DeviceId, Pod, ResourceClaim, ResourceSlice
+from ..objects import DeviceId, Pod, ResourceClaim, ResourceSlice
 from ..scheduling import dynamic_resources
 from ..view import ClusterView
-from ..view.indices import claim_keys, consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
+from ..view.indices import claim_keys, consumers_of, holders_of_device, pools_held, users_of_claims
 from ..view.lately import Mark, mark, others_since
 from .held import Held
 from .places import Places
-from .report import Holder
-from .rows import ClaimKey, Row
+from .rows import ClaimKey, Row, of_the_same_pods, row_of
 
 KEPT = 4
 """Sets of nodes for which the holders of a question are kept: three zones and all of them. Where pods of more sets are asked about in turn,
@@ -33,29 +32,6 @@ the holders of each are counted anew."""
 
 IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"})
 """Causes in which holders may be what keeps the pod."""
-
-
-def holder_of(view: ClusterView, claim: ResourceClaim, devices: int) -> Holder:
-    """A claim as a holder. It lives if a pod that it is reserved for, or that names it, exists and hasn't ended."""
-    return _holder(claim, consumers_of(view, claim), pods_of_claim(view, claim), devices)
-
-
-def _holder(claim: ResourceClaim, consumers: tuple[Pod, ...], users: tuple[Pod, ...], devices: int) -> Holder:
-    pods = {pod.full_name: pod for pod in (*consumers, *users)}
-    ended = [name for name, pod in pods.items() if pod.is_terminal]
-    named = (*(name for name in pods if name not in ended), *ended) if ended else tuple(pods)
-    living = len(ended) < len(pods)
-    alive = living or any(entry.resource != "pods" for entry in claim.reserved_for)
-    since = claim.allocation.allocated_at if claim.allocation is not None else None
-    others = tuple(_consumer(entry) for entry in claim.reserved_for if entry.resource not in ("pods", "podgroups"))
-    return Holder(claim.ref, named, devices, since if since is not None else claim.metadata.created, alive, others, living)
-
-
-def _row(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None, devices: int) -> Row:
-    consumers, named = consumers_of(view, claim), users or ()
-    all_named = len(consumers) == len(claim.reserved_for) and set(consumers) <= set(named)
-    holder = _holder(claim, consumers, named, devices)
-    return Row((-devices, claim.full_name), (holder, claim), claim.key, users, None if all_named else consumers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -216,9 +192,13 @@ def _told(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping
     come: list[Row] = []
 
     def tell(claim: ResourceClaim, devices: int, known: Row | None = None) -> None:
-        row = _row(view, claim, users.get(claim.key), devices)
-        if known is not None and row.pair[0] == known.pair[0]:
-            row = row._replace(pair=known.pair)  # other objects of the same pods
+        now = users.get(claim.key)
+        if known is not None and of_the_same_pods(known, now):
+            row = known._replace(users=now)
+        else:
+            row = row_of(view, claim, now, devices)
+            if known is not None and row.pair[0] == known.pair[0]:
+                row = row._replace(pair=known.pair)
         rows[claim.key] = row
         come.append(row)
 
@@ -276,8 +256,3 @@ def _of_other_pods(view: ClusterView, before: _Known, users: Mapping[ClaimKey, t
     for row in before.reserved.values():
         if consumers_of(view, row.pair[1]) != row.consumers:  # pods compare by identity
             yield row
-
-
-def _consumer(entry: Consumer) -> str:
-    """What a claim is reserved for, where it is no pod."""
-    return f"{entry.resource}{f'.{entry.api_group}' if entry.api_group else ''} {entry.name}"

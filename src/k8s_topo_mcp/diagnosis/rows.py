@@ -1,4 +1,4 @@
-"""Claims that hold something, as rows in order: most devices first, then by name.
+"""Claims that hold something, with the pods behind them and whether any of those lives, as rows in order: most devices first, then by name.
 
 There may be tens of thousands of them. What is asked of all at once is kept beside them, and rows of a later moment are made from those
 before: a few that went or came are taken out or put in, and the others stay as they are.
@@ -11,7 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from ..objects import Pod, ResourceClaim
+from ..objects import Consumer, Pod, ResourceClaim
+from ..view import ClusterView
+from ..view.indices import consumers_of
 from .report import Holder
 
 T = TypeVar("T")
@@ -56,6 +58,42 @@ def claim_of(row: Row) -> ResourceClaim:
 def holder_of(row: Row) -> Holder:
     """What is told of it."""
     return row.pair[0]
+
+
+def _holder(claim: ResourceClaim, consumers: tuple[Pod, ...], users: tuple[Pod, ...], devices: int) -> Holder:
+    """A claim as a holder. It lives if a pod that it is reserved for, or that names it, exists and hasn't ended."""
+    pods = {pod.full_name: pod for pod in (*consumers, *users)}
+    ended = [name for name, pod in pods.items() if pod.is_terminal]
+    named = (*(name for name in pods if name not in ended), *ended) if ended else tuple(pods)
+    living = len(ended) < len(pods)
+    alive = living or any(entry.resource != "pods" for entry in claim.reserved_for)
+    since = claim.allocation.allocated_at if claim.allocation is not None else None
+    others = tuple(_consumer(entry) for entry in claim.reserved_for if entry.resource not in ("pods", "podgroups"))
+    return Holder(claim.ref, named, devices, since if since is not None else claim.metadata.created, alive, others, living)
+
+
+def row_of(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None, devices: int) -> Row:
+    """A claim that these pods name and that holds so many devices."""
+    consumers, named = consumers_of(view, claim), users or ()
+    all_named = len(consumers) == len(claim.reserved_for) and set(consumers) <= set(named)
+    holder = _holder(claim, consumers, named, devices)
+    return Row((-devices, claim.full_name), (holder, claim), claim.key, users, None if all_named else consumers)
+
+
+def of_the_same_pods(known: Row, users: tuple[Pod, ...] | None) -> bool:
+    """Whether the claim is for these pods alone, and they are those that it was for, as other objects of which the same is told."""
+    then = known.users
+    if then is None or users is None or len(then) != len(users) or known.consumers is not None:
+        return False
+    if any(entry.resource != "pods" for entry in known.pair[1].reserved_for):
+        return False
+    pairs = zip(then, users, strict=True)
+    return all(was.key == now.key and was.metadata.uid == now.metadata.uid and was.is_terminal == now.is_terminal for was, now in pairs)
+
+
+def _consumer(entry: Consumer) -> str:
+    """What a claim is reserved for, where it is no pod."""
+    return f"{entry.resource}{f'.{entry.api_group}' if entry.api_group else ''} {entry.name}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
