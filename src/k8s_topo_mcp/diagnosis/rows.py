@@ -20,8 +20,8 @@ T = TypeVar("T")
 Pair: TypeAlias = tuple[Holder, ResourceClaim]
 ClaimKey: TypeAlias = tuple[str, str]
 
-FEW_CHANGES = 16
-"""Rows are made from those before where at most one in so many is another."""
+FEW_CHANGES = 4
+"""Rows are made from those before where at most one in so many is another: most are told anew where they stand."""
 
 
 class Row(NamedTuple):
