@@ -119,7 +119,7 @@ class Rows(Generic[T]):
             return self
         if (len(gone) + len(come)) * FEW_CHANGES > len(self.rows):
             out = set(map(id, gone))
-            return Rows.of([*(row for row in self.rows if id(row) not in out), *come], self.tell)
+            return Rows[T].of([*(row for row in self.rows if id(row) not in out), *come], self.tell)
         rows, told = list(self.rows), list(self.told)
         left = {row.place: row for row in come}
         for row in gone:
