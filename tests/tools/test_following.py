@@ -159,6 +159,8 @@ def test_answers_of_a_watched_cluster_are_those_of_a_fresh_start(
 ) -> None:
     monkeypatch.setattr("k8s_topo_mcp.view.kinds.FEW_CHANGES", 0)  # however small the cluster is
     monkeypatch.setattr("k8s_topo_mcp.dra.inventory.FEW_CHANGES", 0)
+    monkeypatch.setattr("k8s_topo_mcp.diagnosis.rows.FEW_CHANGES", 0)
+    monkeypatch.setattr("k8s_topo_mcp.diagnosis.places.FEW_CHANGES", 0)
     monkeypatch.setattr("k8s_topo_mcp.dra.visible.FEW", 0)
     monkeypatch.setattr(churning, "_now", lambda: "2026-11-30T00:00:00Z")
     source = DEMO

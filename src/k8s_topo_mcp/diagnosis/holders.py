@@ -6,24 +6,25 @@ pool, or a claim that holds it, is another; a claim is told again where a pod th
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, filterfalse
 from operator import is_not
 
 from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
-from ..dra.problem import InUse, TargetNode
+from ..dra.problem import NOTHING_HELD, InUse, TargetNode
 from ..dra.visible import Visible, slices_of
-from ..objects import Consumer, DeviceId, Pod, ResourceClaim, ResourceSlice
+from ..objects import DeviceId, Pod, ResourceClaim, ResourceSlice
+from ..scheduling import dynamic_resources
 from ..view import ClusterView
-from ..view.indices import claim_keys, consumers_of, holders_of_device, pods_of_claim, pools_held, users_of_claims
+from ..view.indices import claim_keys, consumers_of, holders_of_device, pools_held, users_of_claims
 from ..view.lately import Mark, mark, others_since
-from .held import ClaimKey, Enough, Held, Row, place_of
-from .report import Holder
+from .held import Held
+from .places import Places
+from .rows import ClaimKey, Row, of_the_same_pods, row_of
 
 KEPT = 4
 """Sets of nodes for which the holders of a question are kept: three zones and all of them. Where pods of more sets are asked about in turn,
@@ -33,52 +34,24 @@ IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"
 """Causes in which holders may be what keeps the pod."""
 
 
-def holder_of(view: ClusterView, claim: ResourceClaim, devices: int) -> Holder:
-    """A claim as a holder. It lives if a pod that it is reserved for, or that names it, exists and hasn't ended."""
-    return _holder(claim, consumers_of(view, claim), pods_of_claim(view, claim), devices)
-
-
-def _holder(claim: ResourceClaim, consumers: tuple[Pod, ...], users: tuple[Pod, ...], devices: int) -> Holder:
-    pods = {pod.full_name: pod for pod in (*consumers, *users)}
-    ended = [name for name, pod in pods.items() if pod.is_terminal]
-    named = (*(name for name in pods if name not in ended), *ended) if ended else tuple(pods)
-    living = len(ended) < len(pods)
-    alive = living or any(entry.resource != "pods" for entry in claim.reserved_for)
-    since = claim.allocation.allocated_at if claim.allocation is not None else None
-    others = tuple(_consumer(entry) for entry in claim.reserved_for if entry.resource not in ("pods", "podgroups"))
-    return Holder(claim.ref, named, devices, since if since is not None else claim.metadata.created, alive, others, living)
-
-
-def _row(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None, devices: int) -> Row:
-    consumers, named = consumers_of(view, claim), users or ()
-    all_named = len(consumers) == len(claim.reserved_for) and set(consumers) <= set(named)
-    holder = _holder(claim, consumers, named, devices)
-    return Row((-devices, claim.full_name), (holder, claim), claim.key, users, None if all_named else consumers)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """Who holds what is wanted of these slices, as of one moment. `held`, `claims` and `counts` (devices that each claim holds there) have
-    one place for each slice; `devices` are those of each claim in all, `rows` the claims by key, `order` the same in their order;
-    `enough`: see `Held`. `reserved`: the rows with consumers of their own; `pods`: the pods of that moment."""
+    """Who holds what is wanted of some slices, as of one moment. `counts` (devices that each claim holds there) have one place for each
+    slice. `in_use`, `by_pool`: what was held of each pool then, and by which claims;
+    `source`: see `_source`. `claims`, `pods`: those of that moment. `reserved`: the rows with consumers of their own."""
 
-    slices: Sequence[Visible]
-    held: Sequence[frozenset[str] | None]
-    claims: Sequence[tuple[ResourceClaim, ...] | None]
+    held: Held
     counts: Sequence[Mapping[ResourceClaim, int]]
-    devices: Mapping[ResourceClaim, int]
-    rows: Mapping[ClaimKey, Row]
-    order: Sequence[Row]
-    enough: Mapping[int, Mapping[PoolKey, Enough]]
+    in_use: InUse
+    by_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]]
+    source: Hashable
+    claims: Mark
     reserved: Mapping[ClaimKey, Row]
     pods: Mark
 
 
-FEW_CHANGES = 16
-"""The order is patched where at most one in so many claims is another."""
-
 _NONE: Mapping[ResourceClaim, int] = {}
-_NOTHING = _Known((), (), (), (), {}, {}, (), {}, {}, Mark())
+_NOTHING = _Known(Held(), (), NOTHING_HELD, {}, None, Mark(), {}, Mark())
 
 
 def holders_among(
@@ -95,114 +68,141 @@ def holders_among(
     slices = slices_of(prepared, nodes)
     kept: list[_Known] = kept_for(prepared.problem.inventory.passed_on.setdefault("holders", {}), question, list)
     known = tuple(kept)
-    before = next((entry for entry in known if _of_the_same(entry.slices, slices)), None)
+    before = next((entry for entry in known if _of_the_same(entry.held.places.slices, slices)), None)
     same = before
     if before is None:
-        before = next((entry for entry in known if len(entry.slices) == len(slices)), known[0] if known else _NOTHING)
-    counted = _counted(view, prepared.problem.in_use, slices, before, wanted)
-    rows, order, gone, come = _ordered(view, counted, before)
-    held = Held(tuple([row.pair for row in order]), rows, view.index(ResourceClaim, pools_held))
-    held.follow(before.enough, [row.pair[1] for row in (*gone, *come)])
-    reserved = {key: row for key, row in before.reserved.items() if rows.get(key) is row}
-    reserved |= {row.key: row for row in come if row.consumers is not None}
-    found = _Known(
-        slices, counted.held, counted.claims, counted.counts, counted.devices, rows, order, held.enough, reserved, mark(view, Pod)
-    )
+        before = next((entry for entry in known if len(entry.counts) == len(slices)), known[0] if known else _NOTHING)
+    in_use = prepared.problem.in_use
+    by_pool, source = view.index(ResourceClaim, pools_held), _source(view, in_use)
+    pools = _of_other_holders(view, in_use, by_pool, source, before)
+    counted = _counted(view, in_use, slices, before, pools, wanted)
+    rows, gone, come = _told(view, counted, before)
+    held = _after(before.held, rows, gone, come, by_pool, counted.places)
+    reserved = before.reserved
+    if gone or come:
+        reserved = {key: row for key, row in reserved.items() if rows.get(key) is row}
+        reserved |= {row.key: row for row in come if row.consumers is not None}
+    claims, pods = mark(view, ResourceClaim), mark(view, Pod)
+    found = _Known(held, counted.counts, in_use, by_pool, source, claims, reserved, pods)
     kept[:] = [found, *(entry for entry in known if entry is not same)][:KEPT]
     return held
 
 
+def _source(view: ClusterView, in_use: InUse) -> Hashable:
+    """How what is in use was told of the claims of the view; None where it wasn't told of these."""
+    return view.release.enabled("DRAConsumableCapacity") if in_use is dynamic_resources.in_use(view) else None
+
+
+def _of_other_holders(
+    view: ClusterView,
+    in_use: InUse,
+    by_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]],
+    source: Hashable,
+    before: _Known,
+) -> Collection[PoolKey] | None:
+    """Pools of which something else may be held than before, or by others; None if it may be all of them."""
+    if source is not None and source == before.source:
+        others = others_since(view, ResourceClaim, before.claims)
+        if others is not None:
+            return {pool for claim in others for pool in pools_held(claim)}
+    if in_use.shared or before.in_use.shared:
+        return None
+    return {*_differing(before.in_use.by_pool, in_use.by_pool), *_differing(before.by_pool, by_pool)}
+
+
+def _differing(then: Mapping[PoolKey, object], now: Mapping[PoolKey, object]) -> Iterator[PoolKey]:
+    """Under which keys other objects stand."""
+    if now is not then:
+        yield from compress(now, map(is_not, map(then.get, now), now.values()))
+        yield from filterfalse(now.__contains__, then)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counted:
-    """How many devices each claim holds, as `_Known` has it; `touched`: claims that hold something else there than before."""
+    """How many devices each claim holds of each slice, as `_Known` has it; `devices`: in all, of claims that hold more or fewer than
+    before, 0 of those that hold nothing any more."""
 
-    held: Sequence[frozenset[str] | None]
-    claims: Sequence[tuple[ResourceClaim, ...] | None]
+    places: Places
     counts: Sequence[Mapping[ResourceClaim, int]]
     devices: Mapping[ResourceClaim, int]
-    touched: Iterable[ResourceClaim]
 
 
 def _counted(
-    view: ClusterView, in_use: InUse, slices: Sequence[Visible], before: _Known, wanted: Callable[[Pool, ResourceSlice], Iterable[DeviceId]]
+    view: ClusterView,
+    in_use: InUse,
+    slices: Sequence[Visible],
+    before: _Known,
+    pools: Collection[PoolKey] | None,
+    wanted: Callable[[Pool, ResourceSlice], Iterable[DeviceId]],
 ) -> _Counted:
-    by_device, by_pool = holders_of_device(view), view.index(ResourceClaim, pools_held)
-    pools: list[PoolKey] = [(pool.driver, pool.name) for pool, _ in slices]
-    held, claims = list(map(in_use.by_pool.get, pools)), list(map(by_pool.get, pools))
-    aligned = len(slices) == len(before.slices)
-    then = before if aligned else _aligned(before, slices)
-    if in_use.shared:
-        others: Iterable[int] = range(len(slices))
+    then = before.held.places
+    aligned = len(slices) == len(then.slices)
+    if aligned:
+        counts, differing = list(before.counts), then.differing(slices)
+        places = then.followed(slices, differing)
     else:
-        held_otherwise = map(bool.__or__, map(is_not, held, then.held), map(is_not, claims, then.claims))
-        # A slice with its pool may be told in a pair that is made anew each time.
-        others = compress(range(len(slices)), map(bool.__or__, held_otherwise, map(_other, slices, then.slices)))
-    counts = list(then.counts)
-    devices: dict[ResourceClaim, int] = dict(before.devices) if aligned else {}
-    touched: dict[ResourceClaim, None] = {}
+        places = Places.of(slices)
+        counts, differing = _aligned(before, slices)
+    others = range(len(slices)) if pools is None else sorted({*differing, *places.in_pools(pools)})
+    by_device = holders_of_device(view)
+    more: dict[ResourceClaim, int] = {}
     for place in others:
         pool, entry = slices[place]
-        there = held[place] is not None or in_use.shared
+        there = (pool.driver, pool.name) in in_use.by_pool or in_use.shared
         now = Counter(claim for device in wanted(pool, entry) for claim, _ in by_device.get(device, ())) if there else _NONE
-        if aligned:
-            for claim, number in counts[place].items():
-                devices[claim] -= number
-                touched[claim] = None
-            for claim, number in now.items():
-                devices[claim] = devices.get(claim, 0) + number
-                touched[claim] = None
-        counts[place] = now
+        was, counts[place] = counts[place], now
+        if now != was:  # claims compare by identity
+            _add(more, now, 1)
+            _add(more, was, -1)
     if not aligned:
-        for own in counts:
-            for claim, number in own.items():
-                devices[claim] = devices.get(claim, 0) + number
-        touched = dict.fromkeys(claim for claim in {**before.devices, **devices} if devices.get(claim) != before.devices.get(claim))
-    for claim in touched:
-        if not devices.get(claim):
-            devices.pop(claim, None)
-    return _Counted(held, claims, counts, devices, touched)
+        for (_, entry), was in zip(then.slices, before.counts, strict=True):
+            if id(entry) not in places.at:
+                _add(more, was, -1)
+    return _Counted(places, counts, {claim: _devices(before, claim) + number for claim, number in more.items() if number})
+
+
+def _add(more: dict[ResourceClaim, int], counts: Mapping[ResourceClaim, int], sign: int) -> None:
+    for claim, number in counts.items():
+        more[claim] = more.get(claim, 0) + sign * number
+
+
+def _devices(known: _Known, claim: ResourceClaim) -> int:
+    """How many devices a claim held in all."""
+    row = known.held.rows.get(claim.key)
+    return row.devices if row is not None and row.pair[1] is claim else 0
 
 
 def _of_the_same(then: Sequence[Visible], now: Sequence[Visible]) -> bool:
     """Whether these are most likely the slices of the same nodes; if not, only more has to be counted again."""
-    return len(then) == len(now) and (not now or not _other(now[0], then[0]) or not _other(now[-1], then[-1]))
+    return len(then) == len(now) and (not now or now[0][1] is then[0][1] or now[-1][1] is then[-1][1])
 
 
-def _other(now: Visible, then: Visible) -> bool:
-    return now is not then and (now[1] is not then[1] or now[0] is not then[0])
-
-
-def _aligned(before: _Known, slices: Sequence[Visible]) -> _Known:
-    """What was known of these slices, in their order; of the others that nothing is held there."""
-    known = {id(entry): place for place, (_, entry) in enumerate(before.slices)}  # `before` keeps them, so no other has their id
+def _aligned(before: _Known, slices: Sequence[Visible]) -> tuple[list[Mapping[ResourceClaim, int]], list[int]]:
+    """What was counted of each of these slices, and where those stand of which nothing was."""
+    known = before.held.places.at
     at = [known.get(id(entry), -1) for _, entry in slices]
-    return _Known(
-        slices,
-        [before.held[place] if place >= 0 else None for place in at],
-        [before.claims[place] if place >= 0 else None for place in at],
-        [before.counts[place] if place >= 0 else _NONE for place in at],
-        {},
-        {},
-        (),
-        {},
-        {},
-        before.pods,
-    )
+    counts = [before.counts[place] if place >= 0 else _NONE for place in at]
+    return counts, [place for place, then in enumerate(at) if then < 0]
 
 
-def _ordered(
-    view: ClusterView, counted: _Counted, before: _Known
-) -> tuple[Mapping[ClaimKey, Row], Sequence[Row], Collection[Row], Sequence[Row]]:
-    """The claims by key, and in their order; those of which something else is told than before, as they were and as they are."""
+def _told(view: ClusterView, counted: _Counted, before: _Known) -> tuple[Mapping[ClaimKey, Row], Collection[Row], Sequence[Row]]:
+    """The claims by key; those of which something else is told than before, as they were and as they are."""
     users = users_of_claims(view)
-    rows, gone = dict(before.rows), dict[int, Row]()
+    rows, gone = dict(before.held.rows), dict[int, Row]()
     come: list[Row] = []
 
-    def tell(claim: ResourceClaim) -> None:
-        row = rows[claim.key] = _row(view, claim, users.get(claim.key), counted.devices[claim])
+    def tell(claim: ResourceClaim, devices: int, known: Row | None = None) -> None:
+        now = users.get(claim.key)
+        if known is not None and of_the_same_pods(known, now):
+            row = known._replace(users=now)
+        else:
+            row = row_of(view, claim, now, devices)
+            if known is not None and row.pair[0] == known.pair[0]:
+                row = row._replace(pair=known.pair)
+        rows[claim.key] = row
         come.append(row)
 
-    for claim in counted.touched:
+    for claim in counted.devices:
         known = rows.get(claim.key)
         if known is not None and known.pair[1] is claim:
             gone[id(known)] = known
@@ -210,39 +210,49 @@ def _ordered(
     for row in _of_other_pods(view, before, users):
         if id(row) not in gone:
             gone[id(row)] = row
-            tell(row.pair[1])
-    for claim in counted.touched:
-        if claim in counted.devices:
-            tell(claim)
+            tell(row.pair[1], row.devices, row)
+    for claim, devices in counted.devices.items():
+        if devices:
+            tell(claim, devices)
     if not gone and not come:
-        return before.rows, before.order, (), ()
-    order = list(before.order)
-    if (len(gone) + len(come)) * FEW_CHANGES > len(order):
-        order = sorted([*(row for row in order if id(row) not in gone), *come], key=place_of)
-    else:
-        for row in gone.values():
-            del order[bisect_left(order, row.place, key=place_of)]
-        for row in come:
-            insort(order, row, key=place_of)
-    return rows, order, gone.values(), come
+        return before.held.rows, (), ()
+    return rows, gone.values(), come
+
+
+def _after(
+    before: Held,
+    rows: Mapping[ClaimKey, Row],
+    gone: Collection[Row],
+    come: Sequence[Row],
+    of_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]],
+    places: Places,
+) -> Held:
+    """The holders of the moment after, of which these rows are others."""
+    held = Held(
+        before.all.changed(gone, come),
+        before.dead.changed([row for row in gone if not row.alive], [row for row in come if not row.alive]),
+        before.living.changed([row for row in gone if row.alive], [row for row in come if row.alive]),
+        rows,
+        of_pool,
+        places,
+    )
+    told = {id(row.pair) for row in come}.intersection([id(row.pair) for row in gone])
+    held.follow(before.enough, [row.pair[1] for row in (*gone, *come) if id(row.pair) not in told])
+    return held
 
 
 def _of_other_pods(view: ClusterView, before: _Known, users: Mapping[ClaimKey, tuple[Pod, ...]]) -> Iterable[Row]:
     """Those of which a pod is another now."""
+    known = before.held.rows
     others = others_since(view, Pod, before.pods)
     if others is None:
-        asked: Iterable[Row] = before.order
+        asked: Iterable[Row] = before.held.all.rows
     else:
         named = {key for pod in others for key in claim_keys(pod)}
-        asked = [row for key in named if (row := before.rows.get(key)) is not None]
+        asked = [row for key in named if (row := known.get(key)) is not None]
     for row in asked:
         if users.get(row.key) is not row.users:
             yield row
     for row in before.reserved.values():
         if consumers_of(view, row.pair[1]) != row.consumers:  # pods compare by identity
             yield row
-
-
-def _consumer(entry: Consumer) -> str:
-    """What a claim is reserved for, where it is no pod."""
-    return f"{entry.resource}{f'.{entry.api_group}' if entry.api_group else ''} {entry.name}"

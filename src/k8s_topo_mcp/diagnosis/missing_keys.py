@@ -64,7 +64,7 @@ def _alike(prepared: Prepared, nodes: Sequence[TargetNode], request: ExactReques
             found.update(_keys(entry, entry.devices))
         return found
     told_by = tallied(prepared, nodes, request, index, "keys", lambda entry, passing: tuple(_keys(entry, passing).items()))
-    for told, times in told_by.items():
+    for told, times in told_by:
         for keys, count in told:
             found[keys] += count * times
     return found

@@ -97,7 +97,7 @@ def _told_by_operands(
 
     question = ("operands", program.expression)
     counts = tallied(prepared, nodes, request, index, question, tell, undecided=True)
-    return [(run, times) for runs, times in counts.items() for run in runs]
+    return [(run, times) for runs, times in counts for run in runs]
 
 
 def _fewest(alive: Sequence[tuple[_Run, int]], position: int) -> bool:
@@ -112,7 +112,7 @@ def _values_of_all(prepared: Prepared, nodes: Sequence[TargetNode], request: Exa
     subject = comparison.subject
     question = ("published", None if subject is None else (subject.domain, subject.name))
     counts = tallied(prepared, nodes, request, index, question, partial(_told, comparison))
-    return _together(counts.items())
+    return _together(counts)
 
 
 def _told(comparison: Comparison, entry: ResourceSlice, devices: Sequence[Device]) -> Values:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ..objects import ObjectRef, ResourceClaim
-from .held import Held, Pair
+from .held import Held
 from .holders import IN_THE_WAY
 from .report import Change, Holder
 from .room import Room
+from .rows import Pair, claim_of
 
 ENDED = "end or move the pods that use it"
 MAX_HOLDER_SETS = 8
@@ -21,25 +22,27 @@ TOLD = 64
 """Claims of a change that are listed with it."""
 
 
-def holder_changes(code: str, held: Held, room: Room, short_by: int) -> Iterator[Change]:
+def holder_changes(code: str, held: Held, room: Callable[[], Room], short_by: int) -> Iterator[Change]:
     """Take the allocation from holders: each alone where they are in the way, the fewest of one node that hold the `short_by` devices that
-    lack at least, and all together."""
-    if not held.pairs:
+    lack at least, and all together. `room`: where what lacks adds up, asked for where it decides who is tried."""
+    if not held.all:
         return
     alone = code in IN_THE_WAY
     if alone:
         for holder, claim in held.in_order(room, MAX_HOLDER_SETS):
-            yield _release(((holder, claim),), f"releasing {_who(holder)}")
-        if 1 < len(held.dead) < len(held.pairs):
-            yield _release(held.expendable[: len(held.dead)], f"releasing the {len(held.dead)} claims whose pods are gone")
+            yield _released(((holder, claim),), f"releasing {_who(holder)}")
+        if 1 < len(held.dead) < len(held.all):
+            text = f"releasing the {len(held.dead)} claims whose pods are gone"
+            yield _release(tuple(map(claim_of, held.dead.rows)), None, text, dead=True)
         for chosen in held.sets(short_by):
             names = ", ".join(f"{holder.about.namespace}/{holder.about.name}" for holder, _ in chosen)
-            yield _release(chosen, f"releasing claims {names}")
-    if len(held.pairs) == 1 and not alone:
-        yield _release(held.pairs, f"releasing {_who(held.pairs[0][0])}")
-    elif len(held.pairs) > 1:
-        text = f"releasing all {len(held.pairs)} claims that hold such devices ({_some(held.pairs)})"
-        yield _release(held.pairs, text)
+            yield _released(chosen, f"releasing claims {names}")
+    if len(held.all) == 1 and not alone:
+        pair = held.all.rows[0].pair
+        yield _released((pair,), f"releasing {_who(pair[0])}")
+    elif len(held.all) > 1:
+        text = f"releasing all {len(held.all)} claims that hold such devices ({_some(held.claims)})"
+        yield _release(held.claims, None, text, dead=not held.living)
 
 
 def _who(holder: Holder) -> str:
@@ -53,19 +56,23 @@ def _who(holder: Holder) -> str:
     return f"claim {claim}" + (f" (pod {holder.pods[0]})" if holder.pods else "")
 
 
-def _some(held: Sequence[Pair]) -> str:
+def _some(held: Sequence[ResourceClaim]) -> str:
     """The claims by name, the first few of them."""
-    names = [f"{holder.about.namespace}/{holder.about.name}" for holder, _ in held[:NAMED]]
+    names = [claim.full_name for claim in held[:NAMED]]
     rest = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
     return f"{', '.join(names)}{rest}"
 
 
-def _release(pairs: Sequence[Pair], text: str) -> Change:
-    alone = len(pairs) == 1
-    claims = tuple(claim for _, claim in pairs)
-    dead = not any(holder.alive for holder, _ in pairs)
-    how = _of_one(*pairs[0]) if alone else _of_dead(claims, "these ResourceClaims") if dead else ENDED
-    about = pairs[0][0].about if alone else None
+def _released(pairs: Sequence[Pair], text: str) -> Change:
+    """The release of a few."""
+    alone = pairs[0] if len(pairs) == 1 else None
+    return _release(tuple([claim for _, claim in pairs]), alone, text, dead=not any(holder.alive for holder, _ in pairs))
+
+
+def _release(claims: tuple[ResourceClaim, ...], alone: Pair | None, text: str, dead: bool) -> Change:
+    """`alone`: the holder, where it is one; `dead`: the pods of all of them are gone."""
+    how = _of_one(*alone) if alone is not None else _of_dead(claims, "these ResourceClaims") if dead else ENDED
+    about = alone[0].about if alone is not None else None
     return Change(
         text,
         about,
@@ -76,7 +83,7 @@ def _release(pairs: Sequence[Pair], text: str) -> Change:
         True,
         how,
         releases=claims,
-        objects=() if alone else _refs(claims),
+        objects=() if alone is not None else _refs(claims),
         abandoned=dead,
     )
 

@@ -8,15 +8,22 @@ from fractions import Fraction
 
 from ..dra.capacity import NotRepresentable, arithmetic_of, consumed_by, shortage
 from ..dra.counters import PoolCounters
-from ..dra.funnel import Screened, screened
+from ..dra.funnel import Screened, screened, screened_in
+from ..dra.inventory import kept_for
+from ..dra.pools import Pool
 from ..dra.prepared import Prepared
 from ..dra.problem import InUse, TargetNode
+from ..dra.selectors import chain
 from ..dra.taints import blocking_taint
-from ..objects import DeviceId, DeviceTaintRule, ExactRequest, Quantity, RequestPolicy
+from ..dra.visible import slices_of
+from ..objects import DeviceId, DeviceTaintRule, ExactRequest, Quantity, RequestPolicy, ResourceSlice
 from .report import CapacityLeft, CounterShort, TaintCount
 
 Counters = dict[int, Mapping[tuple[str, str], int | Fraction]]
 """What is left of a pool's counters, by the id of its first slice."""
+
+Tainted = tuple[tuple[tuple[str, str], str], ...]
+"""Of devices the taint with the rule that adds it, and their names."""
 
 SHOWN = 3
 """Counters and devices that one fact names."""
@@ -138,18 +145,42 @@ def _granted(policy: RequestPolicy | None, left: Fraction, like: Quantity) -> st
 def taint_counts(
     prepared: Prepared, nodes: Iterable[TargetNode], request: ExactRequest, rules: Sequence[DeviceTaintRule]
 ) -> tuple[TaintCount, ...]:
-    """Taints that keep free matching devices away, the commonest first, each with the rule that adds it."""
+    """Taints that keep free matching devices away, the commonest first, each with the rule that adds it. Of each slice they are kept for as
+    long as the slice and what is held of its pool are the same."""
+    problem = prepared.problem
+    device_class = problem.classes.get(request.class_name)
+    if device_class is None:
+        return ()
+    question = (chain(prepared.environment, device_class, request.selectors), request.tolerations, problem.minor, tuple(rules))
+    kept: dict[int, tuple[Pool, ResourceSlice, frozenset[str] | None, Tainted]]
+    kept = kept_for(problem.inventory.passed_on.setdefault("taints", {}), question, dict)
+    if problem.inventory.outgrown_by(len(kept)):
+        kept.clear()
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[str]] = {}
-    for entry in screened(prepared, nodes, request):
-        taint = None if entry.held else blocking_taint(entry.device.taints, request.tolerations, prepared.problem.minor)
-        if taint is not None:
-            rule = next((rule.name for rule in rules if rule.taint == taint and _names(rule, entry)), "")
-            key = (str(taint), rule)
+    for pool, entry in slices_of(prepared, nodes):
+        names = problem.in_use.by_pool.get((pool.driver, pool.name))
+        known = kept.get(id(entry))
+        if known is None or known[0] is not pool or known[1] is not entry or known[2] is not names:
+            known = kept[id(entry)] = (pool, entry, names, _tainted(prepared, pool, entry, request, rules))
+        for key, device in known[3]:
             counts[key] += 1
             if counts[key] <= SHOWN:
-                examples.setdefault(key, []).append(f"{entry.pool.name}/{entry.device.name}")
+                examples.setdefault(key, []).append(device)
     return tuple(TaintCount(key[0], count, key[1], tuple(examples[key])) for key, count in counts.most_common())
+
+
+def _tainted(prepared: Prepared, pool: Pool, entry: ResourceSlice, request: ExactRequest, rules: Sequence[DeviceTaintRule]) -> Tainted:
+    """The free matching devices of a slice that a taint keeps away, each with the taint and the rule that adds it."""
+    if not any(device.taints for device in entry.devices):
+        return ()
+    found: list[tuple[tuple[str, str], str]] = []
+    for device in screened_in(prepared, ((pool, entry),), request):
+        taint = None if device.held else blocking_taint(device.device.taints, request.tolerations, prepared.problem.minor)
+        if taint is not None:
+            rule = next((rule.name for rule in rules if rule.taint == taint and _names(rule, device)), "")
+            found.append(((str(taint), rule), f"{pool.name}/{device.device.name}"))
+    return tuple(found)
 
 
 def _names(rule: DeviceTaintRule, entry: Screened) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import islice
 
 from ..dra.prepared import prepare
@@ -176,7 +177,7 @@ def propose(
     held = Held()
     if code in IN_THE_WAY or len(claims) <= FEW_CLAIMS:
         held = takers(subject, around, code)
-        proposed += holder_changes(code, held, room_lacking(subject, around, cause, held), short_by(cause))
+        proposed += holder_changes(code, held, partial(room_lacking, subject, around, cause, held), short_by(cause))
     else:
         proposed.append(subject.view.memo("all released", lambda: all_released(claims)))
     proposed.sort(key=lambda change: not change.abandoned)

@@ -14,8 +14,10 @@ from fractions import Fraction
 from ..dra.capacity import NotRepresentable, arithmetic_of, consumed_by
 from ..dra.counters import PoolCounters
 from ..dra.funnel import needed_devices, screened_in
+from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
+from ..dra.selectors import chain
 from ..dra.taints import blocking_taint
 from ..objects import Device, DeviceId, ExactRequest, ObjectRef, ResourceClaim, ResourceSlice
 from .groups import values_in
@@ -23,6 +25,11 @@ from .groups import values_in
 Amount = int | Fraction
 Place = Hashable
 Slices = Iterable[tuple[Pool, ResourceSlice]]
+Holders = Mapping[PoolKey, tuple[ResourceClaim, ...]] | None
+Rank = tuple[int, Amount, Amount]
+
+KEPT = 4
+"""So many rooms are kept for a question: those of three zones and of all of them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,38 +41,143 @@ class Room:
     free: Mapping[Place, Amount] = field(default_factory=dict[Place, Amount])
     held: Mapping[ObjectRef, Mapping[Place, Amount]] = field(default_factory=dict[ObjectRef, "Mapping[Place, Amount]"])
     divided: bool = False
+    _ranks: dict[ObjectRef, Rank] = field(default_factory=dict[ObjectRef, "Rank"])
 
-    def rank(self, claim: ObjectRef) -> tuple[int, Amount, Amount]:
+    def rank(self, claim: ObjectRef) -> Rank:
         """The smaller, the sooner the end of this claim is enough: whether it makes room where there is none (0), room for one more (1) or
         neither (2); then how much it holds; then how much isn't free afterwards, where it holds something."""
-        own = self.held.get(claim, {})
-        kind, most = 2, Fraction(0)
+        found = self._ranks.get(claim)
+        if found is None:
+            found = self._ranks[claim] = self._rank(self.held.get(claim, {}))
+        return found
+
+    def _rank(self, own: Mapping[Place, Amount]) -> Rank:
+        kind = 2
+        most: Amount = 0
         for place, amount in own.items():
             free = self.free.get(place, 0)
-            most = max(most, Fraction(free + amount))
+            most = max(most, free + amount)
             if self.needed and (free + amount) // self.needed > free // self.needed:
                 kind = min(kind, 0 if free < self.needed else 1)
         return kind, sum(own.values()), -most
 
 
-def of_devices(prepared: Prepared, slices: Slices, request: ExactRequest, needed: int, attribute: str = "") -> Room:
-    """Whole devices, on a node or by the values of an attribute there."""
+def of_devices(
+    prepared: Prepared, slices: Slices, request: ExactRequest, needed: int, attribute: str = "", holders: Holders = None
+) -> Room:
+    """Whole devices, on a node or by the values of an attribute there. `holders`: the claims that hold devices of each pool, if what is in
+    use is what these hold; then what each slice adds is kept for as long as they are the same."""
+    problem = prepared.problem
+    device_class = problem.classes.get(request.class_name)
+    if device_class is None:
+        return Room(needed or needed_devices(request))
+    tainted = "DeviceTaints" in problem.features
+    own = chain(prepared.environment, device_class, request.selectors)
+    question = (own, request.tolerations, request.derived_attributes, attribute, needed, problem.minor, tainted)
+    kept = kept_for(problem.inventory.passed_on.setdefault("room", {}), question, _Kept)
+    if problem.inventory.outgrown_by(len(kept.parts)):
+        kept.parts.clear()
+    parts: list[_Part] = []
+    for pool, entry in slices:
+        key = (pool.driver, pool.name)
+        names = problem.in_use.by_pool.get(key)
+        claims = () if holders is None else holders.get(key, ())
+        part = kept.parts.get(id(entry))
+        if holders is None or part is None or not part.holds(pool, entry, names, claims):
+            part = _Part(pool, entry, names, claims, *_of_slice(prepared, pool, entry, request, attribute))
+            if holders is not None:
+                kept.parts[id(entry)] = part
+        parts.append(part)
+    now = {id(part): part for part in parts}
+    known = tuple(kept.rooms) if holders is not None else ()
+    then, room = max(known, key=lambda entry: len(entry[0].keys() & now.keys()), default=_NOTHING)
+    gone, come = then.keys() - now.keys(), now.keys() - then.keys()
+    if room is None or len(gone) + len(come) > len(now):
+        room = _changed(Room(needed or needed_devices(request)), (), parts)
+    elif gone or come:
+        room = _changed(room, map(then.__getitem__, gone), map(now.__getitem__, come))
+    if holders is not None:
+        others = [entry for entry in known if entry[0] is not then]
+        kept.rooms[:] = [(now, room), *others][:KEPT]
+    return room
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """What one slice adds to a room, while `names` are held of its pool, by these claims."""
+
+    pool: Pool
+    entry: ResourceSlice
+    names: frozenset[str] | None
+    claims: tuple[ResourceClaim, ...]
+    free: Mapping[Place, Amount]
+    held: Mapping[ObjectRef, Mapping[Place, Amount]]
+
+    def holds(self, pool: Pool, entry: ResourceSlice, names: frozenset[str] | None, claims: tuple[ResourceClaim, ...]) -> bool:
+        """Whether it adds the same there."""
+        return self.entry is entry and self.names is names and self.claims is claims and self.pool is pool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kept:
+    """What each slice adds, by its id, and the last rooms, each with the parts of which it is made by their ids."""
+
+    parts: dict[int, _Part] = field(default_factory=dict[int, _Part])
+    rooms: list[tuple[Mapping[int, _Part], Room]] = field(default_factory=list["tuple[Mapping[int, _Part], Room]"])
+
+
+_NOTHING: tuple[Mapping[int, _Part], Room | None] = ({}, None)
+
+
+def _of_slice(
+    prepared: Prepared, pool: Pool, entry: ResourceSlice, request: ExactRequest, attribute: str
+) -> tuple[Mapping[Place, Amount], Mapping[ObjectRef, Mapping[Place, Amount]]]:
+    """What is free of a slice, and what each claim holds of it."""
     problem = prepared.problem
     tainted = "DeviceTaints" in problem.features
     free: dict[Place, Amount] = {}
     held: dict[ObjectRef, dict[Place, Amount]] = {}
-    for entry in screened_in(prepared, slices, request):
-        node = entry.slice.node_selection.node_name or str(entry.pool)
-        if entry.held:
-            mine = [held.setdefault(taker.claim, {}) for taker in problem.in_use.holders.get(entry.id, ())]
-        elif not tainted or blocking_taint(entry.device.taints, request.tolerations, problem.minor) is None:
+    node = entry.node_selection.node_name or str(pool)
+    for found in screened_in(prepared, ((pool, entry),), request):
+        if found.held:
+            mine = [held.setdefault(taker.claim, {}) for taker in problem.in_use.holders.get(found.id, ())]
+        elif not tainted or blocking_taint(found.device.taints, request.tolerations, problem.minor) is None:
             mine = [free]
         else:
             continue
-        for place in [(node, value) for value in values_in(prepared, request, entry, attribute)] if attribute else [(node, "")]:
+        for place in [(node, value) for value in values_in(prepared, request, found, attribute)] if attribute else [(node, "")]:
             for amounts in mine:
                 amounts[place] = amounts.get(place, 0) + 1
-    return Room(needed or needed_devices(request), free, held)
+    return free, {claim: own for claim, own in held.items() if own}
+
+
+def _changed(room: Room, gone: Iterable[_Part], come: Iterable[_Part]) -> Room:
+    """The room without what some slices added, and with what others add."""
+    free, held = dict(room.free), dict(room.held)
+    touched: dict[ObjectRef, dict[Place, Amount]] = {}
+    for parts, sign in ((gone, -1), (come, 1)):
+        for part in parts:
+            _add(free, part.free, sign)
+            for claim, amounts in part.held.items():
+                own = touched.get(claim)
+                if own is None:
+                    own = touched[claim] = dict(held.get(claim, {}))
+                _add(own, amounts, sign)
+    for claim, own in touched.items():
+        if own:
+            held[claim] = own
+        else:
+            held.pop(claim, None)
+    return Room(room.needed, free, held)
+
+
+def _add(to: dict[Place, Amount], amounts: Mapping[Place, Amount], sign: int) -> None:
+    for place, amount in amounts.items():
+        now = to.get(place, 0) + sign * amount
+        if now:
+            to[place] = now
+        else:
+            del to[place]
 
 
 def of_capacity(prepared: Prepared, slices: Slices, request: ExactRequest, capacity: str, claims: Iterable[ResourceClaim]) -> Room:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import compress
-from operator import itemgetter
 
 from ..dra.funnel import needed_devices, screened_in
-from ..dra.inventory import PoolKey
+from ..dra.inventory import Inventory, PoolKey
 from ..dra.pools import Pool
-from ..dra.visible import Visible, slices_of
+from ..dra.visible import Visible
 from ..objects import DeviceId, ResourceSlice
+from ..scheduling import dynamic_resources
 from ..view.indices import pools_held
 from . import room
 from .changes import Around
@@ -51,15 +50,14 @@ def _passing(around: Around, pool: Pool, entry: ResourceSlice) -> Iterator[Devic
             yield found.id
 
 
-def _near(around: Around, pools: Iterable[PoolKey]) -> list[Visible]:
-    """The slices of these pools, and all others of the nodes that they name: those that the nodes around see."""
-    slices, inventory = slices_of(around.prepared, around.nodes), around.prepared.problem.inventory
-    ids = list(map(id, map(itemgetter(1), slices)))
-    there = set(ids)
-    own = [entry for pool in pools for entry in inventory.by_pool.get(pool, ()) if id(entry) in there]
-    names = {entry.node_selection.node_name for entry in own if entry.node_selection.node_name}
-    wanted = {id(entry) for entry in (*own, *(other for name in names for other in inventory.by_node.get(name, ())))}
-    return list(compress(slices, map(wanted.__contains__, ids)))
+def _near(held: Held, inventory: Inventory, pools: Iterable[PoolKey]) -> list[Visible]:
+    """The slices of these pools, and all others of the nodes that they name: those that were looked at for holders."""
+    places = held.places
+    found = places.in_pools(pools)
+    names = {places.slices[place][1].node_selection.node_name for place in found}
+    beside = (places.at.get(id(entry)) for name in names if name for entry in inventory.by_node.get(name, ()))
+    found.update(place for place in beside if place is not None)
+    return [places.slices[place] for place in sorted(found)]
 
 
 def short_by(cause: Cause) -> int:
@@ -73,7 +71,7 @@ def short_by(cause: Cause) -> int:
 def room_lacking(subject: Subject, around: Around, cause: Cause, held: Held) -> Room:
     """Where what lacks adds up, for the nodes where the smallest of these claims hold something."""
     code, request = cause.finding.code, around.request
-    if code not in IN_THE_WAY or not held.pairs:
+    if code not in IN_THE_WAY or not held.all:
         return Room(0)
     groups = cause.groups
     needed, attribute = needed_devices(request), ""
@@ -96,11 +94,12 @@ def room_lacking(subject: Subject, around: Around, cause: Cause, held: Held) -> 
     )
 
     def found() -> Room:
-        near = _near(around, {pool for claim in held.smallest for pool in pools_held(claim)})
+        near = _near(held, around.prepared.problem.inventory, {pool for claim in held.smallest for pool in pools_held(claim)})
         if code == "COUNTERS_EXHAUSTED":
             return room.of_counters(around.prepared, near, request)
         if code == "CAPACITY_SHORT":
             return room.of_capacity(around.prepared, near, request, capacity, held.smallest)
-        return room.of_devices(around.prepared, near, request, needed, attribute)
+        own = around.prepared.problem.in_use is dynamic_resources.in_use(subject.view)
+        return room.of_devices(around.prepared, near, request, needed, attribute, held.of_pool if own else None)
 
-    return subject.view.memo(("room", asked, id(held), subject.nodes), found)
+    return subject.view.memo(("room", asked, id(held)), found)  # which are those of some nodes, kept with the view
