@@ -27,7 +27,7 @@ from k8s_topo_mcp.objects import KINDS
 
 from .answers import Ref, Step
 from .cases import Asked, Case, find, names
-from .keys import key
+from .keys import ObjectKey, key
 from .records import Record
 from .scoring import Fix, harms
 
@@ -85,21 +85,22 @@ def _one(session: Session, case: Case, fix: Sequence[Step]) -> tuple[Fix, str]:
         time.sleep(0.3)
         roles = injection.roles()
         before = objects(injection.place.client)
-        here = renamed(fix, recorded.roles, roles)
+        steps = renamed(fix, recorded.roles, roles)
         try:
-            for step in here:
-                if not groups(case, step):
+            for proposed, step in zip(fix, steps, strict=True):
+                if not groups(case, proposed):
                     _carry(injection, step)
         except (BadStep, ApiError) as error:
             return Fix.UNUSABLE, str(error)[:300]
         except LabError as error:
             return Fix.FAILS, str(error)[:300]
-        return _outcome(case, injection, here, before, roles)
+        return _outcome(case, injection, steps, before, roles)
 
 
 def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequence[Object], roles: Roles) -> tuple[Fix, str]:
     """`fix` as it was carried out here, with the names of this copy."""
     of = subject(case, roles)
+    guilty, traps, own = (here(objects, case.recording.roles, roles) for objects in (case.guilty, case.traps, case.own))
     limit = time.monotonic() + HELPS
     while not (bound := started(injection, of)) and time.monotonic() < limit:
         time.sleep(0.1)
@@ -108,12 +109,12 @@ def _outcome(case: Case, injection: Injection, fix: Sequence[Step], before: Sequ
     present = {key(item["kind"], *reversed(_name(item))) for item in before}
     ended = {pod for step in fix if step.delete and step.object is not None and (pod := find(step.object, present)) is not None}
     # The end of one holder of several is a fix where the pod then starts; where it doesn't, a pod was ended for nothing.
-    harmed = losses(before, after, case.guilty | (ended - case.traps if case.held and bound else set()) | case.own)
+    harmed = losses(before, after, guilty | (ended - traps if case.held and bound else set()) | own)
     if harmed:
         return Fix.HARMS, "; ".join(harmed)[:300]
     if bound is None:
         # Of a change that isn't to what is to change an autoscaler would make nothing.
-        if case.golden.scaleup and any(step.about is not None and names(step.about, case.guilty) for step in fix):
+        if case.golden.scaleup and any(step.about is not None and names(step.about, guilty) for step in fix):
             return Fix.AUTOSCALER, NO_AUTOSCALER
         return Fix.FAILS, f"{of.ref} doesn't run within {HELPS:g} s"
     intent = case.golden.intent
@@ -184,13 +185,7 @@ def _runs(pod: Object) -> bool:
 
 def renamed(fix: Sequence[Step], recorded: Roles, now: Roles) -> list[Step]:
     """The fix with what controllers named in the recording replaced by what they named here."""
-    pairs = {
-        old: new
-        for role, of in recorded.items()
-        if isinstance(of, Named) and isinstance(other := now.get(role), Named)
-        for old, new in zip((of.name, *of.claims), (other.name, *other.claims), strict=False)
-        if old != new
-    }
+    pairs = _renamings(recorded, now)
     made: list[Step] = []
     for step in fix:
         text = step.model_dump_json()
@@ -198,6 +193,23 @@ def renamed(fix: Sequence[Step], recorded: Roles, now: Roles) -> list[Step]:
             text = text.replace(old, pairs[old])
         made.append(Step.model_validate_json(text))
     return made
+
+
+def here(objects: Set[ObjectKey], recorded: Roles, now: Roles) -> frozenset[ObjectKey]:
+    """The recording's objects as they are called here."""
+    pairs = _renamings(recorded, now)
+    return frozenset((kind, pairs.get(name, name), namespace) for kind, name, namespace in objects)
+
+
+def _renamings(recorded: Roles, now: Roles) -> dict[str, str]:
+    """The names of the recording that are others here."""
+    return {
+        old: new
+        for role, of in recorded.items()
+        if isinstance(of, Named) and isinstance(other := now.get(role), Named)
+        for old, new in zip((of.name, *of.claims), (other.name, *other.claims), strict=False)
+        if old != new
+    }
 
 
 def _carry(injection: Injection, step: Step) -> None:
