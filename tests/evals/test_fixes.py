@@ -13,12 +13,13 @@ import pytest
 from evals import command, fixes, report, results
 from evals.answers import Answer, Ref, Step
 from evals.cases import Case, cases
-from evals.fixes import NO_AUTOSCALER, BadStep, carry_out, groups, hash_of, here, losses, merged, patched, renamed, wanted
+from evals.fixes import NO_AUTOSCALER, carry_out, groups, hash_of, losses, wanted
 from evals.keys import key, key_of
 from evals.mechanisms import Mechanism
 from evals.records import Folder, Record, Timed, Tried, add_fix
 from evals.scoring import Fix
 from evals.statistics import Share
+from evals.steps import BadStep, here, merged, patched, renamed
 from fault_injection.library.roles import Named
 
 ITEM = {"kind": "Pod", "metadata": {"name": "a"}, "spec": {"list": [1, 2], "more": {"x": 1, "y/z": 2}}}
@@ -218,17 +219,12 @@ def test_who_may_change_is_told_by_the_names_of_the_fresh_copy(monkeypatch: pyte
         (role, of) for role, of in case.recording.roles.items() if isinstance(of, Named) and key_of(of) in case.guilty and of != case.asked
     )
     now = {**case.recording.roles, role: replace(of, name="other-here")}
-    step = Step(
-        patch={"metadata": {"annotations": {"a": "b"}}}, object=Ref(kind=of.kind, name="other-here", namespace=of.namespace or None)
-    )
+    there = Ref(kind=of.kind, name="other-here", namespace=of.namespace or None)
+    step = Step(patch={"metadata": {"annotations": {"a": "b"}}}, object=there)
     assert fixes._outcome(case, injection, (step,), [], now)[0] is Fix.AUTOSCALER
     assert fixes._outcome(case, injection, (step,), [], case.recording.roles)[0] is Fix.FAILS
-    assert here(
-        {("Pod", "a-x1", "n"), ("Pod", "b", "n")}, {"a": Named("v1", "Pod", "n", "a-x1")}, {"a": Named("v1", "Pod", "n", "a-y2")}
-    ) == {
-        ("Pod", "a-y2", "n"),
-        ("Pod", "b", "n"),
-    }
+    old, new = {"a": Named("v1", "Pod", "n", "a-x1")}, {"a": Named("v1", "Pod", "n", "a-y2")}
+    assert here({("Pod", "a-x1", "n"), ("Pod", "b", "n")}, old, new) == {("Pod", "a-y2", "n"), ("Pod", "b", "n")}
 
 
 def record(case: Case, answer: Answer) -> Record:
