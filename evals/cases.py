@@ -13,7 +13,6 @@ import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -53,8 +52,7 @@ class Case(Parts):
     def fault(self) -> Fault:
         return self.entry.fault
 
-    @cached_property
-    def recording(self) -> Recording:
+    def read(self) -> Recording:
         return recordings.read(self.entry, self.release) if self.at is None else recordings.read_at(self.at, self._again)
 
     @property

@@ -25,10 +25,13 @@ class Parts:
 
     entry: Entry
 
-    @property
     @abstractmethod
+    def read(self) -> Recording:
+        """What was recorded of it, from its file."""
+
+    @cached_property
     def recording(self) -> Recording:
-        """What was recorded of it."""
+        return self.read()
 
     @property
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -24,7 +24,7 @@ _resting: list[bool] = []
 
 
 @contextmanager
-def resting() -> Iterator[None]:
+def resting() -> Generator[None]:
     """The collector is off until the last of those who want it so has left; as it was before, afterwards.
 
     For a time that is bounded, in which nearly all that is made stays: a cluster being read, and what the first answers keep of it.
