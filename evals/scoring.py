@@ -14,9 +14,10 @@ from enum import StrEnum
 from k8s_topo_mcp.objects import KINDS
 
 from .answers import Answer, Ref, Step
-from .cases import Asked, Case, find, names
+from .cases import Asked, Case
 from .keys import ObjectKey
 from .mechanisms import Mechanism
+from .parts import find, names
 from .predictions import Copies, Fits, Prediction
 
 

@@ -13,9 +13,10 @@ from typing import Any
 import yaml
 
 from evals.answers import Answer, Ref, Step
-from evals.cases import Case, find
+from evals.cases import Case
 from evals.keys import key
 from evals.mechanisms import Mechanism, first_of_code
+from evals.parts import find
 from evals.predictions import Fits, Nodes, Prediction
 from evals.tasks import Task, Told
 from fault_injection.library import asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,12 +13,13 @@ import pytest
 from evals import command, fixes, report, results
 from evals.answers import Answer, Ref, Step
 from evals.cases import Case, cases
-from evals.fixes import NO_AUTOSCALER, BadStep, carry_out, groups, hash_of, losses, merged, patched, renamed, wanted
-from evals.keys import key
+from evals.fixes import NO_AUTOSCALER, carry_out, groups, hash_of, losses, wanted
+from evals.keys import key, key_of
 from evals.mechanisms import Mechanism
 from evals.records import Folder, Record, Timed, Tried, add_fix
 from evals.scoring import Fix
 from evals.statistics import Share
+from evals.steps import BadStep, here, merged, patched, renamed
 from fault_injection.library.roles import Named
 
 ITEM = {"kind": "Pod", "metadata": {"name": "a"}, "spec": {"list": [1, 2], "more": {"x": 1, "y/z": 2}}}
@@ -203,6 +205,26 @@ def test_where_an_autoscaler_may_help_a_pod_that_stays_unbound_says_nothing(monk
         useless = Step(patch=step.patch, object=Ref(kind="ConfigMap", name="mine"))
         assert fixes._outcome(case, injection, (step,), [], case.recording.roles)[0] is outcome, guilty
         assert fixes._outcome(case, injection, (useless,), [], case.recording.roles)[0] is Fix.FAILS
+
+
+def test_who_may_change_is_told_by_the_names_of_the_fresh_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fix that goes to the guilty one there is no useless one, and its pods' end no harm."""
+    monkeypatch.setattr(fixes, "HELPS", 0.0)
+    monkeypatch.setattr(fixes, "STAYS", 0.0)
+    monkeypatch.setattr(fixes, "started", lambda *_: None)
+    monkeypatch.setattr(fixes, "objects", lambda _: [])
+    injection: Any = SimpleNamespace(place=SimpleNamespace(client=None))
+    (case,) = cases(["group-at-its-largest"])
+    role, of = next(
+        (role, of) for role, of in case.recording.roles.items() if isinstance(of, Named) and key_of(of) in case.guilty and of != case.asked
+    )
+    now = {**case.recording.roles, role: replace(of, name="other-here")}
+    there = Ref(kind=of.kind, name="other-here", namespace=of.namespace or None)
+    step = Step(patch={"metadata": {"annotations": {"a": "b"}}}, object=there)
+    assert fixes._outcome(case, injection, (step,), [], now)[0] is Fix.AUTOSCALER
+    assert fixes._outcome(case, injection, (step,), [], case.recording.roles)[0] is Fix.FAILS
+    old, new = {"a": Named("v1", "Pod", "n", "a-x1")}, {"a": Named("v1", "Pod", "n", "a-y2")}
+    assert here({("Pod", "a-x1", "n"), ("Pod", "b", "n")}, old, new) == {("Pod", "a-y2", "n"), ("Pod", "b", "n")}
 
 
 def record(case: Case, answer: Answer) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 
 import pytest
@@ -219,3 +220,17 @@ def test_a_closed_source_ends_its_thread_and_keeps_its_last_view(opened: Opened)
         assert not source._thread.is_alive()
         assert view.count(Node) == 4
         until("its connections are closed", lambda: server.watching == 0)
+
+
+def test_the_collector_rests_while_the_cluster_is_read_and_no_longer(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gc.isenabled()
+    with serve(FOUR) as server:
+        source = opened(server)
+        source.view()
+        assert not gc.isenabled()
+        source.close()
+        until("it is on again", gc.isenabled)
+        monkeypatch.setattr("k8s_topo_mcp.sources.live.source._COLD", 0.0)
+        source = opened(server)
+        source.view()
+        until("it is on while the cluster is followed", gc.isenabled)

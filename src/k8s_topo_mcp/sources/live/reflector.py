@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -271,6 +272,7 @@ class Reflector:
         if known is not None and _same(known, _object(source, "metadata")):
             into[key] = known
             return
+        own = key
         # Items of a list don't say what they are.
         source.setdefault("kind", self.target.read.kind)
         source.setdefault("apiVersion", self.target.api_version)
@@ -279,15 +281,12 @@ class Reflector:
             if shown is None:
                 return
             source = dict(shown)
-        name = "/".join(part for part in _key(source) if part) or "an object without a name"
+            own = _key(source)
         try:
             into[key] = self.target.read.decode(source)
-        except DecodeError as error:
-            self._named[key] = name
-            broken[name] = foreign(error)
         except Exception as error:  # whatever one object is like, the others are read
-            self._named[key] = name
-            broken[name] = type(error).__name__
+            name = self._named[key] = "/".join(part for part in own if part) or "an object without a name"
+            broken[name] = foreign(error) if isinstance(error, DecodeError) else type(error).__name__
 
     def _swap(self, fresh: dict[Key, ApiObject], broken: dict[str, str], version: str, moment: float) -> None:
         """Put a whole list in place of what was known; only what differs is told."""
@@ -327,15 +326,16 @@ class Reflector:
                     silence=silence,
                     watch=True,
                 ) as lines:
+                    patience = _Patience(coming)
                     if initial:
-                        coming.deadline = anyio.current_time() + pace.answer
-                        await self._initial(lines, coming)
-                        coming.deadline = math.inf
+                        patience.heard(pace.answer)
+                        await self._initial(lines, patience)
+                        patience.end()
                     self._open()
                     async for line in lines:
                         heard = self._line(line) or heard
                         if self._bookmarks:
-                            coming.deadline = anyio.current_time() + pace.silence
+                            patience.heard(pace.silence)
             if coming.cancelled_caught:
                 raise Silent("nothing comes any more")
         except Refused as refusal:
@@ -365,13 +365,13 @@ class Reflector:
         self.trouble = self.refusal = self.said = self.account = ""
         self._changed()
 
-    async def _initial(self, lines: Any, coming: anyio.CancelScope) -> None:
-        """The objects that there are, up to the bookmark that ends them (KEP-3157). Each puts off the deadline of `coming`."""
+    async def _initial(self, lines: Any, patience: _Patience) -> None:
+        """The objects that there are, up to the bookmark that ends them (KEP-3157)."""
         began = self._time.now()
         fresh: dict[Key, ApiObject] = {}
         broken: dict[str, str] = {}
         async for line in lines:
-            coming.deadline = anyio.current_time() + self._pace.answer
+            patience.heard(self._pace.answer)
             kind, item = self._event(line)
             if kind == "BOOKMARK":
                 metadata = _object(item, "metadata")
@@ -435,6 +435,26 @@ class Reflector:
         else:
             self._objects[key] = after
         self._store.change(before, after)
+
+
+class _Patience:
+    """The deadline of what is waited for, put off with all that comes: by an eighth of it at once, since that costs more than a line."""
+
+    def __init__(self, scope: anyio.CancelScope) -> None:
+        self._scope = scope
+        self._enough = 0.0
+
+    def heard(self, seconds: float) -> None:
+        """Something came: wait for so many more."""
+        now = time.monotonic()
+        if now >= self._enough:
+            self._enough = now + seconds / 8
+            self._scope.deadline = anyio.current_time() + seconds
+
+    def end(self) -> None:
+        """Wait for however long it takes, until something is heard again."""
+        self._scope.deadline = math.inf
+        self._enough = 0.0
 
 
 def _reason(refusal: Refused, target: Target) -> str:

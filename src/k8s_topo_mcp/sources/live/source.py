@@ -21,7 +21,7 @@ import anyio.to_thread
 from ...objects import ApiObject
 from ...view import ClusterView, SourceInfo
 from ...view.kinds import Kind
-from ..collector import settle
+from ..collector import resting, settle
 from ..source import Observer, Screen, SourceError
 from .clock import Clock, ServerTime
 from .credentials import Credentials
@@ -44,6 +44,9 @@ _log = logging.getLogger(__name__)
 _SAME = 1.0
 """Seconds for which a view of an unchanged cluster is given again."""
 _CLOSING = 5.0
+_COLD = 30.0
+"""Seconds from the start for which the garbage collector rests: what is made then is the cluster, and what the first answers keep of it.
+It took a sixth of the time to the first answer on 5,000 nodes."""
 
 _Key = tuple[str, str, str]
 
@@ -304,6 +307,7 @@ class LiveSource:
         self._loop = asyncio.get_running_loop()
         self._stop, self._kick = anyio.Event(), anyio.Event()
         async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_rest)
             tasks.start_soon(self._read, tasks)
             await self._stop.wait()
             tasks.cancel_scope.cancel()
@@ -425,6 +429,11 @@ class LiveSource:
             else:
                 self._alive, self._sick = self._time.now(), ""
             await self._time.clock.sleep(self._pace.heartbeat * self._time.clock.between(0.8, 1.2))
+
+
+async def _rest() -> None:
+    with resting():
+        await anyio.sleep(_COLD)
 
 
 def _prepare() -> None:
