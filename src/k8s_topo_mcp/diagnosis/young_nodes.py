@@ -11,14 +11,15 @@ from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ..dra.problem import AllocationProblem
-from ..objects import Node
+from ..objects import Node, ResourceSlice, Timestamp
 from ..objects.cluster_api import OWNER_NAME
 from ..objects.node import INSTANCE_TYPE
+from ..releases import Release
 from ..scaleup.group_labels import groups
 from ..scaleup.likeness import CONDITION_TAINTS, new_slices, shapes_of_nodes, whole_pools
 from ..scaleup.machine_types import STARTING
 from ..scaleup.template import moved
-from ..view import Add, ClusterView, Edit, Replace
+from ..view import Add, ClusterView, Edit, Replace, derived
 from ..view.indices import slices_of_node
 from .classes import drivers_asked
 from .evidence import PluginSet
@@ -64,26 +65,37 @@ def _found(view: ClusterView) -> tuple[Young, ...]:
 
 
 def _look(view: ClusterView) -> Iterator[Young]:
-    kinds: dict[Hashable, list[Node]] = {_kind(node): [] for node in view.all(Node) if _is_fresh(view, node)}
-    kinds.pop(None, None)
-    if not kinds:
-        return
-    for node in view.all(Node):
-        kind = _kind(node)
-        if kind in kinds:
-            kinds[kind].append(node)
-    for members in kinds.values():
-        found = _of_kind(view, members, {node.name for node in members if _is_fresh(view, node)})
+    fresh = _fresh(view)
+    for kind in dict.fromkeys(kind for node in fresh for kind in _kind(node)):
+        found = _of_kind(view, view.index(Node, _kind)[kind], {node.name for node in fresh})
         if found is not None:
             yield found
 
 
-def _kind(node: Node) -> Hashable:
-    """Group and instance type, as far as labels (of Cluster API's nodes the owner of their machine) tell; None where nothing does."""
+def _kind(node: Node) -> Iterator[Hashable]:
+    """Group and instance type, as far as labels (of Cluster API's nodes the owner of their machine) tell; none where nothing does."""
     labels, owner = node.metadata.labels, node.metadata.annotations.get(OWNER_NAME, "")
     named = tuple((entry.kind, entry.name) for entry in groups(labels) if entry.kind in MADE_ALIKE)
     kind = named, owner, labels.get(INSTANCE_TYPE, "")
-    return kind if any(kind) else None
+    if any(kind):
+        yield kind
+
+
+def _fresh(view: ClusterView) -> list[Node]:
+    """The nodes that registered a moment ago, in the order of the cluster. All that can have are of two stretches of time."""
+    made, last = view.index(Node, _made), _stretch(view.now)
+    near = [node for stretch in (last - 1, last) for node in made.get(stretch, ()) if _is_fresh(view, node)]
+    return sorted(near, key=lambda node: node.key)
+
+
+def _made(node: Node) -> Iterator[int]:
+    """In which stretch of time a node registered."""
+    if node.metadata.created is not None:
+        yield _stretch(node.metadata.created)
+
+
+def _stretch(at: Timestamp) -> int:
+    return int(at // STARTING)
 
 
 def _is_fresh(view: ClusterView, node: Node) -> bool:
@@ -108,7 +120,11 @@ def _of_kind(view: ClusterView, members: Sequence[Node], fresh: Collection[str])
 
 def _offered(view: ClusterView, node: Node) -> frozenset[str]:
     """Drivers of whole pools, and extended resources of which the node offers some."""
-    return frozenset(whole_pools(view, slices_of_node(view, node.name))) | _extended(node)
+    slices = slices_of_node(view, node.name)
+    kept = derived(node, "offered", list[tuple[Sequence[ResourceSlice], Release, frozenset[str]]])
+    if not kept or kept[0][0] is not slices or kept[0][1] is not view.release:
+        kept[:] = [(slices, view.release, frozenset(whole_pools(view, slices)) | _extended(node))]
+    return kept[0][2]
 
 
 def _begun(view: ClusterView, node: Node) -> frozenset[str]:

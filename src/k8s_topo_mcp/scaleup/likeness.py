@@ -7,10 +7,8 @@ shape don't have there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import compress, count, repeat
-from operator import is_
 
 from ..dra.features import allocator_features
 from ..dra.inventory import Inventory
@@ -19,15 +17,17 @@ from ..dra.problem import TargetNode
 from ..dra.variants import variant
 from ..objects import Device, DeviceTaint, Node, ResourceSlice
 from ..objects.node import INSTANCE_TYPE
-from ..scheduling.node_info import differing
 from ..view import ClusterView, derived
 from ..view.indices import slices_by_node, slices_of_node
+from ..view.lately import Mark, mark, others_since
 
 CONDITION_TAINTS = "node.kubernetes.io/"
 """Taints of this domain are set and removed by controllers (well_known_taints.go): a new node has none of them."""
 
 MANY_SHAPES = 4_096
 """After so many shapes those of nodes that are gone are forgotten."""
+KEPT = 4
+"""Views whose shapes are kept to make those of later ones: what-if views branch off."""
 
 SAID_IN_FULL_SINCE = 36
 """The first minor in which a pool is incomplete for missing slices alone, not for what is wrong in them."""
@@ -56,41 +56,75 @@ def shape_of(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
 
 
 def shapes_of_nodes(view: ClusterView) -> Mapping[Node, Hashable]:
-    """The shape of each node, in the order of the cluster: nodes of one shape have one object. Of a later view those nodes are looked at
-    that are others, or whose slices are."""
+    """The shape of each node, in the order of the cluster: nodes of one shape have one object."""
+    return _shapes(view).of
 
-    def look() -> Mapping[Node, Hashable]:
-        last, by_node = view.carried(Node, _no_round), slices_by_node(view)
-        before = last[0] if last else None
-        one: dict[Hashable, Hashable] = {}
-        shapes: Mapping[Node, Hashable] = {}
-        again = set[Node | None]()
-        if before is not None and len(before.one) <= MANY_SHAPES:
-            one, shapes = before.one, before.shapes
-            again.update(view.get(Node, name) for name in differing(before.by_node, by_node))
-        nodes = view.all(Node)
-        known = list(map(shapes.get, nodes))
-        for place in [*compress(count(), map(is_, known, repeat(None))), *compress(count(), map(again.__contains__, nodes))]:
-            shape = _shape(nodes[place], by_node.get(nodes[place].name, ()))
-            known[place] = one.setdefault(shape, shape)
-        found = dict(zip(nodes, known, strict=True))
-        last[:] = [_Round(by_node, found, one)]
+
+def nodes_without_slices(view: ClusterView) -> Set[Node]:
+    """The nodes of which there is no slice. Nodes with slices that list no device have their shape."""
+    return _shapes(view).bare
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shapes:
+    """The shapes of a view's nodes, and as of when. `one`: each shape by itself."""
+
+    marks: tuple[Mark, Mark]
+    of: Mapping[Node, Hashable]
+    bare: Set[Node]
+    one: dict[Hashable, Hashable]
+
+    def changed(self, view: ClusterView) -> tuple[list[Node], list[ResourceSlice]] | None:
+        """The nodes and slices that are others in a later view, before and after; None where that isn't known."""
+        nodes = others_since(view, Node, self.marks[0])
+        slices = others_since(view, ResourceSlice, self.marks[1])
+        return None if nodes is None or slices is None else ([*nodes], [*slices])
+
+
+def _shapes(view: ClusterView) -> _Shapes:
+    def look() -> _Shapes:
+        kept = view.carried(Node, _none_kept)
+        found = next((later for known in kept for later in _followed(view, known)), None) or _anew(view)
+        kept[:] = [found, *(known for known in kept if known is not found)][:KEPT]
         return found
 
     return view.memo("shapes of nodes", look)
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """The shapes of a view's nodes, and of which slices they were made. `one`: each shape by itself."""
-
-    by_node: Mapping[str, Sequence[ResourceSlice]]
-    shapes: Mapping[Node, Hashable]
-    one: dict[Hashable, Hashable]
-
-
-def _no_round(_: tuple[Node, ...]) -> list[_Round]:
+def _none_kept(_: tuple[Node, ...]) -> list[_Shapes]:
     return []
+
+
+def _marks(view: ClusterView) -> tuple[Mark, Mark]:
+    return mark(view, Node), mark(view, ResourceSlice)
+
+
+def _anew(view: ClusterView) -> _Shapes:
+    by_node, one = slices_by_node(view), dict[Hashable, Hashable]()
+    shapes = {node: shape_of(node, by_node.get(node.name, ())) for node in view.all(Node)}
+    of = {node: one.setdefault(shape, shape) for node, shape in shapes.items()}
+    return _Shapes(_marks(view), of, {node for node in of if node.name not in by_node}, one)
+
+
+def _followed(view: ClusterView, known: _Shapes) -> Iterator[_Shapes]:
+    """The shapes by those of an earlier view, if it is known what changed since: then only those are looked at."""
+    changed = known.changed(view) if len(known.one) <= MANY_SHAPES else None
+    if changed is None:
+        return
+    nodes, slices = changed
+    if not nodes and not slices:
+        yield known
+        return
+    by_node, now = slices_by_node(view), view.all(Node)
+    of, bare = dict(zip(now, map(known.of.get, now), strict=True)), set(known.bare)
+    bare.difference_update(nodes)
+    for name in {node.name for node in nodes} | {name for entry in slices if (name := entry.node_selection.node_name)}:
+        node = view.get(Node, name)
+        if node is not None:
+            shape = shape_of(node, by_node.get(name, ()))
+            of[node] = known.one.setdefault(shape, shape)
+            (bare.discard if name in by_node else bare.add)(node)
+    yield _Shapes(_marks(view), of, bare, known.one)
 
 
 def _shape(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
