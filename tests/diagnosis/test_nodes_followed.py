@@ -11,8 +11,8 @@ import pytest
 from k8s_topo_mcp.diagnosis import node_changes, young_nodes
 from k8s_topo_mcp.objects import ApiObject, Node, ResourceSlice
 from k8s_topo_mcp.scaleup import likeness
-from k8s_topo_mcp.scaleup.likeness import nodes_without_slices, shapes_of_nodes
-from k8s_topo_mcp.view import Add, ClusterView, Delete, Edit, Replace
+from k8s_topo_mcp.scaleup.likeness import shapes_of_nodes
+from k8s_topo_mcp.view import Add, ClusterView, Delete, Edit, Replace, of_nodes
 
 from .clusters import Item, cluster, gpu, gpus, node, pool
 from .test_young_nodes import GROUP, TYPE, at
@@ -58,7 +58,6 @@ def told(view: ClusterView) -> tuple[object, ...]:
     nodes = view.all(Node)
     return (
         [(each.name, shape) for each, shape in shapes_of_nodes(view).items()],
-        sorted(each.name for each in nodes_without_slices(view)),
         [[each.name for each in node_changes.kinds_of(view, some, bare)] for some in (nodes, nodes[1::2]) for bare in (False, True)],
         [(change.text, change.apply, len(change.edits)) for change in young_nodes.publishing(view)],
     )
@@ -110,7 +109,7 @@ def test_a_cluster_without_slices_is_followed_too(monkeypatch: pytest.MonkeyPatc
     dice = random.Random(0)
     view = cluster(*(made(f"n{number:02}", dice) for number in range(NODES)))
     before = shapes_of_nodes(view)
-    monkeypatch.setattr(likeness, "_anew", None)
+    monkeypatch.setattr(of_nodes, "_anew", None)
     assert shapes_of_nodes(followed(view, (Delete(view.all(Node)[5]),))) == {
         each: before[each] for each in view.all(Node) if each.name != "n05"
     }

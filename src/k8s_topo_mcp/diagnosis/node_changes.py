@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import filterfalse
 
 from ..dra.funnel import needed_devices, screened
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
 from ..objects import DeviceTaintRule, Node
-from ..scaleup.likeness import CONDITION_TAINTS, nodes_without_slices, shape_of, shapes_of_nodes
+from ..scaleup.likeness import CONDITION_TAINTS, Shape, shape_of, shapes_of_nodes
 from ..scheduling.placement import target
 from ..view import ClusterView, Delete, Replace
 from ..view.indices import slices_by_node
@@ -83,20 +82,18 @@ def kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool = False) -> tu
 
 
 def _kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool) -> tuple[Node, ...]:
-    by_node, shapes = slices_by_node(view), shapes_of_nodes(view)
-    if not bare:
-        nodes = tuple(filterfalse(nodes_without_slices(view).__contains__, nodes))
-    known = tuple(map(shapes.get, nodes))
+    known = tuple(map(shapes_of_nodes(view).get, nodes))
     if not all(known):  # nodes that aren't of this view
-        pairs = [(node, shape) for node, shape in zip(nodes, known, strict=True) if shape or bare or node.name in by_node]
-        nodes = [node for node, _ in pairs]
-        known = tuple(shape or shape_of(node, by_node.get(node.name, ())) for node, shape in pairs)
+        by_node = slices_by_node(view)
+        pairs = ((shape, node, by_node.get(node.name, ())) for shape, node in zip(known, nodes, strict=True))
+        known = tuple(shape or Shape(shape_of(node, slices), bool(slices)) for shape, node, slices in pairs)
     # Nodes of one shape have one object for it, so that few of thousands are compared by what is in them.
-    first: dict[int, tuple[Hashable, Node]] = {}
+    first: dict[int, tuple[Shape | None, Node]] = {}
     deque(map(first.setdefault, map(id, known), zip(known, nodes, strict=True)), maxlen=0)
     kinds: dict[Hashable, Node] = {}
     for shape, node in first.values():
-        kinds.setdefault(shape, node)
+        if shape is not None and (bare or shape.publishes):
+            kinds.setdefault(shape.of, node)
     return tuple(kinds.values())
 
 

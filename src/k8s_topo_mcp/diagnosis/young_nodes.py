@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, repeat
+from operator import eq
 
 from ..dra.problem import AllocationProblem
 from ..objects import Node, ResourceSlice, Timestamp
 from ..objects.cluster_api import OWNER_NAME
 from ..objects.node import INSTANCE_TYPE
-from ..releases import Release
 from ..scaleup.group_labels import groups
 from ..scaleup.likeness import CONDITION_TAINTS, new_slices, shapes_of_nodes, whole_pools
 from ..scaleup.machine_types import STARTING
 from ..scaleup.template import moved
-from ..view import Add, ClusterView, Edit, Replace, derived
+from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import slices_of_node
+from ..view.of_nodes import of_nodes
 from .classes import drivers_asked
 from .evidence import PluginSet
 from .plugins import device_plugin_of, plugin_of, pod_on
@@ -66,8 +68,12 @@ def _found(view: ClusterView) -> tuple[Young, ...]:
 
 def _look(view: ClusterView) -> Iterator[Young]:
     fresh = _fresh(view)
-    for kind in dict.fromkeys(kind for node in fresh for kind in _kind(node)):
-        found = _of_kind(view, view.index(Node, _kind)[kind], {node.name for node in fresh})
+    kinds: dict[Hashable, list[Node]] = {}
+    for node in fresh:
+        for kind in _kind(node):
+            kinds.setdefault(kind, []).append(node)
+    for kind, own in kinds.items():
+        found = _of_kind(view, view.index(Node, _kind)[kind], own)
         if found is not None:
             yield found
 
@@ -103,28 +109,25 @@ def _is_fresh(view: ClusterView, node: Node) -> bool:
     return created is not None and bool(view.now) and 0 <= view.now - created <= STARTING
 
 
-def _of_kind(view: ClusterView, members: Sequence[Node], fresh: Collection[str]) -> Young | None:
+def _of_kind(view: ClusterView, members: Sequence[Node], fresh: Collection[Node]) -> Young | None:
     """What the fresh ones of one kind lack; None where those that have all of it differ, or as many settled ones lack it too."""
-    has = {node: _offered(view, node) for node in members}
-    wanted = frozenset[str]().union(*has.values())
-    whole = [node for node in members if has[node] == wanted]
-    silent = [node for node in members if has[node] != wanted and node.name not in fresh]
-    young = tuple(node for node in members if node.name in fresh and has[node] != wanted and has[node] == _begun(view, node))
+    offered = of_nodes(view, _offered)
+    has = tuple(map(offered.__getitem__, members))  # equal ones are one object
+    wanted = frozenset[str]().union(*set(has))
+    whole = [*compress(members, map(eq, has, repeat(wanted)))]
+    young = tuple(node for node in fresh if offered[node] != wanted and offered[node] == _begun(view, node))
+    silent = len(members) - len(whole) - sum(offered[node] != wanted for node in fresh)
     shapes = shapes_of_nodes(view)
-    if not young or len(silent) >= len(whole) or len({shapes[node] for node in whole}) != 1:
+    if not young or silent >= len(whole) or len({shape.of for shape in set(map(shapes.__getitem__, whole))}) != 1:
         return None
-    lacking = sorted(frozenset[str]().union(*(wanted - has[node] for node in young)))
+    lacking = sorted(frozenset[str]().union(*(wanted - offered[node] for node in young)))
     resources = tuple(name for name in lacking if "/" in name)
     return Young(young, whole[0], tuple(name for name in lacking if name not in resources), resources)
 
 
-def _offered(view: ClusterView, node: Node) -> frozenset[str]:
+def _offered(view: ClusterView, node: Node, slices: Sequence[ResourceSlice]) -> frozenset[str]:
     """Drivers of whole pools, and extended resources of which the node offers some."""
-    slices = slices_of_node(view, node.name)
-    kept = derived(node, "offered", list[tuple[Sequence[ResourceSlice], Release, frozenset[str]]])
-    if not kept or kept[0][0] is not slices or kept[0][1] is not view.release:
-        kept[:] = [(slices, view.release, frozenset(whole_pools(view, slices)) | _extended(node))]
-    return kept[0][2]
+    return frozenset(whole_pools(view, slices)) | _extended(node)
 
 
 def _begun(view: ClusterView, node: Node) -> frozenset[str]:

@@ -7,8 +7,9 @@ shape don't have there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..dra.features import allocator_features
 from ..dra.inventory import Inventory
@@ -19,15 +20,10 @@ from ..objects import Device, DeviceTaint, Node, ResourceSlice
 from ..objects.node import INSTANCE_TYPE
 from ..view import ClusterView, derived
 from ..view.indices import slices_by_node, slices_of_node
-from ..view.lately import Mark, mark, others_since
+from ..view.of_nodes import of_nodes
 
 CONDITION_TAINTS = "node.kubernetes.io/"
 """Taints of this domain are set and removed by controllers (well_known_taints.go): a new node has none of them."""
-
-MANY_SHAPES = 4_096
-"""After so many shapes those of nodes that are gone are forgotten."""
-KEPT = 4
-"""Views whose shapes are kept to make those of later ones: what-if views branch off."""
 
 SAID_IN_FULL_SINCE = 36
 """The first minor in which a pool is incomplete for missing slices alone, not for what is wrong in them."""
@@ -36,6 +32,13 @@ TaintOn = tuple[str, str, str, str, str]
 """driver, device, then key, value and effect of a taint"""
 
 PRODUCT_NAMES = ("productName", "product", "model", "productname", "type")
+
+
+class Shape(NamedTuple):
+    """What nodes of a kind have in common, and whether there are slices of them: one that lists no device is one."""
+
+    of: Hashable
+    publishes: bool
 
 
 def product_of(device: Device) -> str:
@@ -55,76 +58,13 @@ def shape_of(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
     return kept[0][1]
 
 
-def shapes_of_nodes(view: ClusterView) -> Mapping[Node, Hashable]:
-    """The shape of each node, in the order of the cluster: nodes of one shape have one object."""
-    return _shapes(view).of
+def shapes_of_nodes(view: ClusterView) -> Mapping[Node, Shape]:
+    """The shape of each node, in the order of the cluster: nodes of one shape have one object for it."""
+    return of_nodes(view, _of_node)
 
 
-def nodes_without_slices(view: ClusterView) -> Set[Node]:
-    """The nodes of which there is no slice. Nodes with slices that list no device have their shape."""
-    return _shapes(view).bare
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Shapes:
-    """The shapes of a view's nodes, and as of when. `one`: each shape by itself."""
-
-    marks: tuple[Mark, Mark]
-    of: Mapping[Node, Hashable]
-    bare: Set[Node]
-    one: dict[Hashable, Hashable]
-
-    def changed(self, view: ClusterView) -> tuple[list[Node], list[ResourceSlice]] | None:
-        """The nodes and slices that are others in a later view, before and after; None where that isn't known."""
-        nodes = others_since(view, Node, self.marks[0])
-        slices = others_since(view, ResourceSlice, self.marks[1])
-        return None if nodes is None or slices is None else ([*nodes], [*slices])
-
-
-def _shapes(view: ClusterView) -> _Shapes:
-    def look() -> _Shapes:
-        kept = view.carried(Node, _none_kept)
-        found = next((later for known in kept for later in _followed(view, known)), None) or _anew(view)
-        kept[:] = [found, *(known for known in kept if known is not found)][:KEPT]
-        return found
-
-    return view.memo("shapes of nodes", look)
-
-
-def _none_kept(_: tuple[Node, ...]) -> list[_Shapes]:
-    return []
-
-
-def _marks(view: ClusterView) -> tuple[Mark, Mark]:
-    return mark(view, Node), mark(view, ResourceSlice)
-
-
-def _anew(view: ClusterView) -> _Shapes:
-    by_node, one = slices_by_node(view), dict[Hashable, Hashable]()
-    shapes = {node: shape_of(node, by_node.get(node.name, ())) for node in view.all(Node)}
-    of = {node: one.setdefault(shape, shape) for node, shape in shapes.items()}
-    return _Shapes(_marks(view), of, {node for node in of if node.name not in by_node}, one)
-
-
-def _followed(view: ClusterView, known: _Shapes) -> Iterator[_Shapes]:
-    """The shapes by those of an earlier view, if it is known what changed since: then only those are looked at."""
-    changed = known.changed(view) if len(known.one) <= MANY_SHAPES else None
-    if changed is None:
-        return
-    nodes, slices = changed
-    if not nodes and not slices:
-        yield known
-        return
-    by_node, now = slices_by_node(view), view.all(Node)
-    of, bare = dict(zip(now, map(known.of.get, now), strict=True)), set(known.bare)
-    bare.difference_update(nodes)
-    for name in {node.name for node in nodes} | {name for entry in slices if (name := entry.node_selection.node_name)}:
-        node = view.get(Node, name)
-        if node is not None:
-            shape = shape_of(node, by_node.get(name, ()))
-            of[node] = known.one.setdefault(shape, shape)
-            (bare.discard if name in by_node else bare.add)(node)
-    yield _Shapes(_marks(view), of, bare, known.one)
+def _of_node(_: ClusterView, node: Node, slices: tuple[ResourceSlice, ...]) -> Shape:
+    return Shape(shape_of(node, slices), bool(slices))
 
 
 def _shape(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
@@ -173,8 +113,8 @@ def _pools(view: ClusterView, slices: Sequence[ResourceSlice]) -> tuple[Pool, ..
 
 def _new_slices(view: ClusterView, node: Node, own: tuple[ResourceSlice, ...]) -> tuple[ResourceSlice, ...] | None:
     shapes, by_node = shapes_of_nodes(view), slices_by_node(view)
-    shape = shapes[node] if node in shapes else shape_of(node, own)
-    alike = (by_node.get(other.name, ()) for other, its in shapes.items() if (its is shape or its == shape) and other is not node)
+    shape = shapes[node].of if node in shapes else shape_of(node, own)
+    alike = (by_node.get(other.name, ()) for other, its in shapes.items() if (its.of is shape or its.of == shape) and other is not node)
     if whole(view, own):
         return _with_lasting(own, alike)
     others = tuple(alike)
