@@ -45,12 +45,8 @@ def others_since(view: ClusterView, kind: type[T], then: Mark) -> Iterator[T] | 
     return (cast(T, item) for _, changes in states[known + 1 :] for pair in changes.values() for item in pair if item is not None)
 
 
-_NONE_THERE = Mark()
-"""Of a class without objects: of all such views, so that one that never has any is followed like others."""
-
-
-def _begun(objects: tuple[ApiObject, ...]) -> _Lately:
-    return _Lately(((Mark() if objects else _NONE_THERE, {}),))
+def _begun(_: tuple[ApiObject, ...]) -> _Lately:
+    return _Lately(((Mark(), {}),))
 
 
 def _noted(known: _Lately, _: Kind, changes: Changes) -> _Lately:

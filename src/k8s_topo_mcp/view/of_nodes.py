@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -19,6 +19,10 @@ MANY = 4_096
 """After so many values those of nodes that are gone are forgotten."""
 KEPT = 4
 """Views of which it is kept for later ones: what-if views branch off."""
+
+
+_NO_SLICES = Mark()
+"""Of all views without slices: a class without objects isn't followed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,12 +50,18 @@ def of_nodes(view: ClusterView, make: Make[V]) -> Mapping[Node, V]:
     return view.memo(("of nodes", make), look)
 
 
+def _other_slices(view: ClusterView, then: Mark) -> Iterable[ResourceSlice] | None:
+    if then is _NO_SLICES:
+        return None if view.count(ResourceSlice) else ()
+    return others_since(view, ResourceSlice, then)
+
+
 def _none_kept(_: tuple[Node, ...]) -> dict[Make[Any], list[_Known]]:
     return {}
 
 
 def _marks(view: ClusterView) -> tuple[Mark, Mark]:
-    return mark(view, Node), mark(view, ResourceSlice)
+    return mark(view, Node), mark(view, ResourceSlice) if view.count(ResourceSlice) else _NO_SLICES
 
 
 def _anew(view: ClusterView, make: Make[Any]) -> _Known:
@@ -62,7 +72,7 @@ def _anew(view: ClusterView, make: Make[Any]) -> _Known:
 
 def _followed(view: ClusterView, make: Make[Any], known: _Known) -> Iterator[_Known]:
     """The values by those of an earlier view, if it is known what changed since."""
-    nodes, slices = others_since(view, Node, known.marks[0]), others_since(view, ResourceSlice, known.marks[1])
+    nodes, slices = others_since(view, Node, known.marks[0]), _other_slices(view, known.marks[1])
     if nodes is None or slices is None or known.release is not view.release or len(known.one) > MANY:
         return
     changed = {node.name for node in nodes} | {entry.node_selection.node_name or "" for entry in slices}
