@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from ..objects import Node
+from ..objects import ApiObject, Node
 from . import ClusterView
 from .kinds import Changes, Kind
 
@@ -16,6 +16,10 @@ Values: TypeAlias = Mapping[str, Mapping[str, int]]
 def label_values(view: ClusterView, key: str) -> Iterable[str]:
     """The values that a label has on nodes, each once."""
     return view.shared(Node, _counted, _revised).get(key, {})
+
+
+def _labels(node: ApiObject | None) -> Mapping[str, str]:
+    return {} if node is None else node.metadata.labels
 
 
 def _counted(nodes: tuple[Node, ...]) -> Values:
@@ -30,8 +34,7 @@ def _counted(nodes: tuple[Node, ...]) -> Values:
 def _revised(known: Values, _: Kind, changes: Changes) -> Values:
     different: Counter[tuple[str, str]] = Counter()
     for before, after in changes.values():
-        gone = {} if before is None else before.metadata.labels
-        come = {} if after is None else after.metadata.labels
+        gone, come = _labels(before), _labels(after)
         if gone != come:
             different.subtract(gone.items())
             different.update(come.items())
