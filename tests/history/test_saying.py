@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ import pytest
 from k8s_topo_mcp.history.events import from_events
 from k8s_topo_mcp.history.saying import from_objects, stated, times
 from k8s_topo_mcp.objects import decode
+from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view.past import Effect
 from tests.history.objects import NOON, Item, claim, condition, device, edited, item, made, node, piece, pod, view
 
 SCENES = Path(__file__).parents[1] / "scenes"
+DUMPS = (SCENES / "four-h100-nodes" / "objects.json", SCENES / "gang-16.json")
 LATER = "2026-11-29T11:50:00Z"
 AT = NOON - 600
 TAINT = {"key": "xid", "effect": "NoExecute", "timeAdded": LATER}
@@ -82,13 +86,27 @@ def test_a_plain_pod_s_containers_are_not_followed() -> None:
 
 
 def test_the_index_by_time_misses_nothing_in_a_real_dump() -> None:
-    for path in (SCENES / "four-h100-nodes" / "objects.json", SCENES / "gang-16.json"):
+    for path in DUMPS:
         items = [entry for entry in json.loads(path.read_text(encoding="utf-8"))["items"] if decode(entry) is not None]
         all_of = [change for entry in items for change in stated(made(entry), 0, 4e9)]
         found = from_objects(view(*items, now=4e9), 0)
         assert len(found) == len(all_of) > 10
         for entry in items:
             assert {change.at for change in stated(made(entry), 0, 4e9)} <= set(times(made(entry)))
+
+
+@pytest.mark.parametrize("least", [Effect.OTHER, Effect.LESS])
+def test_what_has_weight_is_that_part_of_all_that_is_said_of_any_time(least: Effect) -> None:
+    items = [made(entry) for path in DUMPS for entry in json.loads(path.read_text(encoding="utf-8"))["items"] if decode(entry) is not None]
+    items += [made(source) for source, *_ in CASES.values()]
+    of = ClusterView(items, now=4e9)
+    moments = sorted({change.at for change in from_objects(of, 0)})
+    some = 0
+    for since, until in [(0.0, 4e9), *itertools.product(moments[::7], repeat=2)]:
+        heavy = [change for change in from_objects(of, since, until) if change.effect >= least]
+        some += bool(heavy)
+        assert sorted(from_objects(of, since, until, least), key=str) == sorted(heavy, key=str)
+    assert some > 2
 
 
 def event(reason: str, **more: Any) -> Item:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from ..dra.funnel import needed_devices, screened
 from ..dra.prepared import prepare
 from ..dra.problem import AllocationProblem
 from ..objects import DeviceTaintRule, Node
-from ..scaleup.likeness import CONDITION_TAINTS, shape_of, shapes_of_nodes
+from ..scaleup.likeness import CONDITION_TAINTS, Shape, shape_of, shapes_of_nodes
 from ..scheduling.placement import target
 from ..view import ClusterView, Delete, Replace
 from ..view.indices import slices_by_node
@@ -81,15 +82,18 @@ def kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool = False) -> tu
 
 
 def _kinds_of(view: ClusterView, nodes: Sequence[Node], bare: bool) -> tuple[Node, ...]:
+    known = tuple(map(shapes_of_nodes(view).get, nodes))
+    if not all(known):  # nodes that aren't of this view
+        by_node = slices_by_node(view)
+        pairs = ((shape, node, by_node.get(node.name, ())) for shape, node in zip(known, nodes, strict=True))
+        known = tuple(shape or Shape(shape_of(node, slices), bool(slices)) for shape, node, slices in pairs)
+    # Nodes of one shape have one object for it, so that few of thousands are compared by what is in them.
+    first: dict[int, tuple[Shape | None, Node]] = {}
+    deque(map(first.setdefault, map(id, known), zip(known, nodes, strict=True)), maxlen=0)
     kinds: dict[Hashable, Node] = {}
-    by_node, shapes = slices_by_node(view), shapes_of_nodes(view)
-    seen = set[int]()  # nodes of one shape have one object for it
-    for node, known in zip(nodes, map(shapes.get, nodes), strict=True):
-        if known is None or id(known) not in seen:
-            shape = known or shape_of(node, by_node.get(node.name, ()))
-            if bare or node.name in by_node:
-                kinds.setdefault(shape, node)
-                seen.add(id(known))
+    for shape, node in first.values():
+        if shape is not None and (bare or shape.publishes):
+            kinds.setdefault(shape.of, node)
     return tuple(kinds.values())
 
 

@@ -15,6 +15,7 @@ from ..scheduling.node_ports import host_ports
 from ..scheduling.taint_toleration import BLOCKING, tolerated
 from ..view import ClusterView, Edit, Replace
 from ..view.indices import pods_on
+from ..view.node_labels import label_values
 from .changes import pod_apply
 from .counted_devices import healthy_changes, mapping_changes
 from .ends import ending, how_to_end
@@ -151,7 +152,7 @@ def _selector_changes(view: ClusterView, pod: Pod, node: Node) -> Iterator[Chang
     wrong = {key: value for key, value in pod.node_selector.items() if node.metadata.labels.get(key) != value and key not in by_kueue}
     required = pod.affinity.node.required
     for key, value in wrong.items():
-        published = sorted({other.metadata.labels[key] for other in view.all(Node) if key in other.metadata.labels})
+        published = sorted(label_values(view, key))
         field = f"spec.nodeSelector{below(key)}"
         for near in get_close_matches(value, published, n=1, cutoff=0.7):
             if near != value:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, repeat
+from operator import eq
 
 from ..dra.problem import AllocationProblem
-from ..objects import Node
+from ..objects import Node, ResourceSlice, Timestamp
 from ..objects.cluster_api import OWNER_NAME
 from ..objects.node import INSTANCE_TYPE
 from ..scaleup.group_labels import groups
@@ -20,6 +22,7 @@ from ..scaleup.machine_types import STARTING
 from ..scaleup.template import moved
 from ..view import Add, ClusterView, Edit, Replace
 from ..view.indices import slices_of_node
+from ..view.of_nodes import of_nodes
 from .classes import drivers_asked
 from .evidence import PluginSet
 from .plugins import device_plugin_of, plugin_of, pod_on
@@ -64,26 +67,41 @@ def _found(view: ClusterView) -> tuple[Young, ...]:
 
 
 def _look(view: ClusterView) -> Iterator[Young]:
-    kinds: dict[Hashable, list[Node]] = {_kind(node): [] for node in view.all(Node) if _is_fresh(view, node)}
-    kinds.pop(None, None)
-    if not kinds:
-        return
-    for node in view.all(Node):
-        kind = _kind(node)
-        if kind in kinds:
-            kinds[kind].append(node)
-    for members in kinds.values():
-        found = _of_kind(view, members, {node.name for node in members if _is_fresh(view, node)})
+    fresh = _fresh(view)
+    kinds: dict[Hashable, list[Node]] = {}
+    for node in fresh:
+        for kind in _kind(node):
+            kinds.setdefault(kind, []).append(node)
+    for kind, own in kinds.items():
+        found = _of_kind(view, view.index(Node, _kind)[kind], own)
         if found is not None:
             yield found
 
 
-def _kind(node: Node) -> Hashable:
-    """Group and instance type, as far as labels (of Cluster API's nodes the owner of their machine) tell; None where nothing does."""
+def _kind(node: Node) -> Iterator[Hashable]:
+    """Group and instance type, as far as labels (of Cluster API's nodes the owner of their machine) tell; none where nothing does."""
     labels, owner = node.metadata.labels, node.metadata.annotations.get(OWNER_NAME, "")
     named = tuple((entry.kind, entry.name) for entry in groups(labels) if entry.kind in MADE_ALIKE)
     kind = named, owner, labels.get(INSTANCE_TYPE, "")
-    return kind if any(kind) else None
+    if any(kind):
+        yield kind
+
+
+def _fresh(view: ClusterView) -> list[Node]:
+    """The nodes that registered a moment ago, in the order of the cluster. All that can have are of two stretches of time."""
+    made, last = view.index(Node, _made), _stretch(view.now)
+    near = [node for stretch in (last - 1, last) for node in made.get(stretch, ()) if _is_fresh(view, node)]
+    return sorted(near, key=lambda node: node.key)
+
+
+def _made(node: Node) -> Iterator[int]:
+    """In which stretch of time a node registered."""
+    if node.metadata.created is not None:
+        yield _stretch(node.metadata.created)
+
+
+def _stretch(at: Timestamp) -> int:
+    return int(at // STARTING)
 
 
 def _is_fresh(view: ClusterView, node: Node) -> bool:
@@ -91,24 +109,25 @@ def _is_fresh(view: ClusterView, node: Node) -> bool:
     return created is not None and bool(view.now) and 0 <= view.now - created <= STARTING
 
 
-def _of_kind(view: ClusterView, members: Sequence[Node], fresh: Collection[str]) -> Young | None:
+def _of_kind(view: ClusterView, members: Sequence[Node], fresh: Collection[Node]) -> Young | None:
     """What the fresh ones of one kind lack; None where those that have all of it differ, or as many settled ones lack it too."""
-    has = {node: _offered(view, node) for node in members}
-    wanted = frozenset[str]().union(*has.values())
-    whole = [node for node in members if has[node] == wanted]
-    silent = [node for node in members if has[node] != wanted and node.name not in fresh]
-    young = tuple(node for node in members if node.name in fresh and has[node] != wanted and has[node] == _begun(view, node))
+    offered = of_nodes(view, _offered)
+    has = tuple(map(offered.__getitem__, members))  # equal ones are one object
+    wanted = frozenset[str]().union(*set(has))
+    whole = [*compress(members, map(eq, has, repeat(wanted)))]
+    young = tuple(node for node in fresh if offered[node] != wanted and offered[node] == _begun(view, node))
+    silent = len(members) - len(whole) - sum(offered[node] != wanted for node in fresh)
     shapes = shapes_of_nodes(view)
-    if not young or len(silent) >= len(whole) or len({shapes[node] for node in whole}) != 1:
+    if not young or silent >= len(whole) or len({shape.of for shape in set(map(shapes.__getitem__, whole))}) != 1:
         return None
-    lacking = sorted(frozenset[str]().union(*(wanted - has[node] for node in young)))
+    lacking = sorted(frozenset[str]().union(*(wanted - offered[node] for node in young)))
     resources = tuple(name for name in lacking if "/" in name)
     return Young(young, whole[0], tuple(name for name in lacking if name not in resources), resources)
 
 
-def _offered(view: ClusterView, node: Node) -> frozenset[str]:
+def _offered(view: ClusterView, node: Node, slices: Sequence[ResourceSlice]) -> frozenset[str]:
     """Drivers of whole pools, and extended resources of which the node offers some."""
-    return frozenset(whole_pools(view, slices_of_node(view, node.name))) | _extended(node)
+    return frozenset(whole_pools(view, slices)) | _extended(node)
 
 
 def _begun(view: ClusterView, node: Node) -> frozenset[str]:

@@ -40,8 +40,8 @@ from ..view.indices import (
     pods_of_group,
     pods_of_owner,
     pods_on,
-    pools,
     pools_held,
+    published_drivers,
     slices_of_node,
 )
 from ..view.past import Effect, FieldChange
@@ -149,7 +149,7 @@ def asked(view: ClusterView, pod: Pod) -> Asked:
     resources = {name for container in (*pod.containers, *pod.init_containers) for name in accelerators(container.requests)}
     classes |= {entry.name for entry in view.all(DeviceClass) if entry.extended_resource_name in resources}
     classes |= {name.removeprefix(_IMPLICIT) for name in resources if name.startswith(_IMPLICIT)}
-    published = {driver for driver, _ in pools(view)}
+    published = published_drivers(view)
     drivers: set[str] = set()
     for name in classes:
         found = view.get(DeviceClass, name)

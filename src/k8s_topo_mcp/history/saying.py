@@ -9,7 +9,9 @@ A view of 100,000 objects is asked for ten minutes of them: an index by time say
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from typing import TypeVar
 
 from ..objects import (
     ApiObject,
@@ -43,6 +45,8 @@ SETTLING = 2.0
 """Seconds after its creation in which what an object says belongs to its being made."""
 NODE_SETTLING = 60.0
 """The same of a node: its kubelet and its controllers write it several times while it joins."""
+
+V = TypeVar("V")
 
 _GOOD = {"Ready", "Active", "QuotaReserved", "Admitted", "PodGroupScheduled"}
 _BAD = {
@@ -112,23 +116,19 @@ Dated = tuple[Timestamp, Timestamp, ApiObject]
 
 def stretches(item: ApiObject) -> Iterable[tuple[int, Dated]]:
     """The stretches of time in which an object has something to say."""
-    return _stretches(item, times(item))
-
-
-def stretches_with_weight(item: ApiObject) -> Iterable[tuple[int, Dated]]:
-    """The same for what has weight: only for that."""
-    for _ in times_with_weight(item):
-        return _stretches(item, (at for at, _, _, effect in _sayings(item, Effect.OTHER) if effect >= Effect.OTHER))
-    return ()
-
-
-def _stretches(item: ApiObject, moments: Iterable[Timestamp]) -> Iterable[tuple[int, Dated]]:
     found: dict[int, Dated] = {}
-    for moment in moments:
+    for moment in times(item):
         bucket = int(moment // BUCKET)
         first, last, _ = found.get(bucket, (moment, moment, item))
         found[bucket] = (min(first, moment), max(last, moment), item)
     return found.items()
+
+
+def with_weight(item: ApiObject) -> Iterable[tuple[int, FieldChange]]:
+    """What an object says that has weight, by the stretch of time of which it says it: that is little, and made once."""
+    for _ in times_with_weight(item):
+        return [(int(entry.at // BUCKET), entry) for entry in stated(item, float("-inf"), float("inf"), Effect.OTHER)]
+    return ()
 
 
 def stated(item: ApiObject, since: Timestamp, until: Timestamp, least: Effect = Effect.NOTE) -> tuple[FieldChange, ...]:
@@ -264,15 +264,17 @@ def _from_objects(
     for kind in SUBJECTS:
         if kind in without:
             continue
-        index = view.gather(kind, stretches if least < Effect.OTHER else stretches_with_weight)
-        if not index:
+        if least >= Effect.OTHER:
+            weighty = _between(view.gather(kind, with_weight), since, end)
+            found += [entry for entry in weighty if since <= entry.at <= end and entry.effect >= least]
             continue
-        first, last = int(since // BUCKET), int(end // BUCKET)
-        wanted = range(first, last + 1) if last - first < len(index) else [entry for entry in index if first <= entry <= last]
-        seen: set[int] = set()
-        for bucket in wanted:
-            for item in [item for began, ended, item in index.get(bucket, ()) if began <= end and ended >= since]:
-                if id(item) not in seen:
-                    seen.add(id(item))
-                    found.extend(stated(item, since, end, least))
+        items = {item: None for began, ended, item in _between(view.gather(kind, stretches), since, end) if began <= end and ended >= since}
+        found += [entry for item in items for entry in stated(item, since, end, least)]
     return tuple(sorted(found, key=lambda entry: entry.at))
+
+
+def _between(index: Mapping[int, Sequence[V]], since: Timestamp, end: Timestamp) -> Iterator[V]:
+    """What an index by time has under the stretches from `since` to `end`."""
+    first, last = int(since // BUCKET), int(end // BUCKET)
+    wanted = range(first, last + 1) if last - first < len(index) else [entry for entry in index if first <= entry <= last]
+    return chain.from_iterable(map(index.get, wanted, repeat(())))

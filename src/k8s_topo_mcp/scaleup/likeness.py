@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress, count, repeat
-from operator import is_
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..dra.features import allocator_features
 from ..dra.inventory import Inventory
@@ -19,15 +18,12 @@ from ..dra.problem import TargetNode
 from ..dra.variants import variant
 from ..objects import Device, DeviceTaint, Node, ResourceSlice
 from ..objects.node import INSTANCE_TYPE
-from ..scheduling.node_info import differing
 from ..view import ClusterView, derived
 from ..view.indices import slices_by_node, slices_of_node
+from ..view.of_nodes import of_nodes
 
 CONDITION_TAINTS = "node.kubernetes.io/"
 """Taints of this domain are set and removed by controllers (well_known_taints.go): a new node has none of them."""
-
-MANY_SHAPES = 4_096
-"""After so many shapes those of nodes that are gone are forgotten."""
 
 SAID_IN_FULL_SINCE = 36
 """The first minor in which a pool is incomplete for missing slices alone, not for what is wrong in them."""
@@ -36,6 +32,13 @@ TaintOn = tuple[str, str, str, str, str]
 """driver, device, then key, value and effect of a taint"""
 
 PRODUCT_NAMES = ("productName", "product", "model", "productname", "type")
+
+
+class Shape(NamedTuple):
+    """What nodes of a kind have in common, and whether there are slices of them: one that lists no device is one."""
+
+    of: Hashable
+    publishes: bool
 
 
 def product_of(device: Device) -> str:
@@ -55,42 +58,13 @@ def shape_of(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
     return kept[0][1]
 
 
-def shapes_of_nodes(view: ClusterView) -> Mapping[Node, Hashable]:
-    """The shape of each node, in the order of the cluster: nodes of one shape have one object. Of a later view those nodes are looked at
-    that are others, or whose slices are."""
-
-    def look() -> Mapping[Node, Hashable]:
-        last, by_node = view.carried(Node, _no_round), slices_by_node(view)
-        before = last[0] if last else None
-        one: dict[Hashable, Hashable] = {}
-        shapes: Mapping[Node, Hashable] = {}
-        again = set[Node | None]()
-        if before is not None and len(before.one) <= MANY_SHAPES:
-            one, shapes = before.one, before.shapes
-            again.update(view.get(Node, name) for name in differing(before.by_node, by_node))
-        nodes = view.all(Node)
-        known = list(map(shapes.get, nodes))
-        for place in [*compress(count(), map(is_, known, repeat(None))), *compress(count(), map(again.__contains__, nodes))]:
-            shape = _shape(nodes[place], by_node.get(nodes[place].name, ()))
-            known[place] = one.setdefault(shape, shape)
-        found = dict(zip(nodes, known, strict=True))
-        last[:] = [_Round(by_node, found, one)]
-        return found
-
-    return view.memo("shapes of nodes", look)
+def shapes_of_nodes(view: ClusterView) -> Mapping[Node, Shape]:
+    """The shape of each node, in the order of the cluster: nodes of one shape have one object for it."""
+    return of_nodes(view, _of_node)
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
-    """The shapes of a view's nodes, and of which slices they were made. `one`: each shape by itself."""
-
-    by_node: Mapping[str, Sequence[ResourceSlice]]
-    shapes: Mapping[Node, Hashable]
-    one: dict[Hashable, Hashable]
-
-
-def _no_round(_: tuple[Node, ...]) -> list[_Round]:
-    return []
+def _of_node(_: ClusterView, node: Node, slices: tuple[ResourceSlice, ...]) -> Shape:
+    return Shape(shape_of(node, slices), bool(slices))
 
 
 def _shape(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
@@ -139,8 +113,8 @@ def _pools(view: ClusterView, slices: Sequence[ResourceSlice]) -> tuple[Pool, ..
 
 def _new_slices(view: ClusterView, node: Node, own: tuple[ResourceSlice, ...]) -> tuple[ResourceSlice, ...] | None:
     shapes, by_node = shapes_of_nodes(view), slices_by_node(view)
-    shape = shapes[node] if node in shapes else shape_of(node, own)
-    alike = (by_node.get(other.name, ()) for other, its in shapes.items() if (its is shape or its == shape) and other is not node)
+    shape = shapes[node].of if node in shapes else shape_of(node, own)
+    alike = (by_node.get(other.name, ()) for other, its in shapes.items() if (its.of is shape or its.of == shape) and other is not node)
     if whole(view, own):
         return _with_lasting(own, alike)
     others = tuple(alike)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -291,6 +291,11 @@ def slices_without_node(view: ClusterView) -> tuple[ResourceSlice, ...]:
 
 def _driver(piece: ResourceSlice) -> Iterable[str]:
     return (piece.driver,)
+
+
+def published_drivers(view: ClusterView) -> Collection[str]:
+    """The drivers that publish slices."""
+    return view.index(ResourceSlice, _driver).keys()
 
 
 def slices_of_driver(view: ClusterView, driver: str) -> tuple[ResourceSlice, ...]:
