@@ -56,6 +56,7 @@ def facts(known: InUse) -> object:
 @given(claims, st.lists(claims, min_size=1, max_size=3), st.booleans())
 @example({0: [(0, "whole", None)]}, [{}], True)
 @example({0: [(0, "share", "1")], 1: [(0, "share", "2Gi")]}, [{0: None}, {2: [(0, "whole", None)]}], True)
+@example({0: [(0, "share", None)], 1: [(0, "whole", None)]}, [{0: [(0, "whole", None)], 1: [(0, "whole", None)]}], True)
 @settings(max_examples=300, deadline=None)
 def test_edits_of_claims_revise_what_is_in_use_to_what_they_hold_together(
     before: dict[int, list[Result] | None], steps: list[dict[int, list[Result] | None]], consumable: bool
@@ -79,6 +80,14 @@ def test_edits_of_claims_revise_what_is_in_use_to_what_they_hold_together(
 def test_an_edit_that_holds_nothing_leaves_what_is_in_use_the_same_object() -> None:
     view = ClusterView([claim(0, [(0, "whole", None)]), claim(1, None)])
     assert in_use(view.with_edits(Replace(claim(1, None)))) is in_use(view)
+
+
+def test_a_claim_that_holds_what_it_held_leaves_it_the_same_object_too() -> None:
+    view = ClusterView([claim(0, [(0, "whole", None), (1, "share", None)]), claim(1, [(2, "whole", None)])], release=release(37))
+    again = view.with_edits(Replace(claim(0, [(0, "whole", None), (1, "share", None)])))
+    assert in_use(again) is in_use(view)
+    other = again.with_edits(Replace(claim(1, [(3, "whole", None)])))
+    assert in_use(other) is not in_use(view)
 
 
 def test_what_shares_consume_is_summed_and_a_leaving_claim_takes_its_part_away() -> None:

@@ -54,18 +54,14 @@ class InUse:
         return cls().revised(held, consumable_capacity)
 
     def revised(self, held: Mapping[DeviceId, Sequence[tuple[ResourceClaim, DeviceResult]]], consumable_capacity: bool) -> InUse:
-        """The same, but each device of `held` is held by exactly those that it lists there, in the order of the claims."""
-        if not held:
-            return self
+        """The same, but each device of `held` is held by exactly those that it lists there, in the order of the claims. This very object
+        where they held it before: of a claim it is mostly the reservation that changes."""
         devices: set[DeviceId] = set()
         shared: set[DeviceId] = set()
-        capacity = {device: amounts for device, amounts in self.capacity.items() if device not in held}
-        holders = dict(self.holders)
+        capacity: dict[DeviceId, Mapping[str, Quantity]] = {}
+        holders: dict[DeviceId, tuple[Holder, ...]] = {}
         for device, holdings in held.items():
-            if not holdings:
-                holders.pop(device, None)
-                continue
-            holders[device] = tuple(Holder(claim.ref, result.request) for claim, result in holdings)
+            holders[device] = tuple([Holder(claim.ref, result.request) for claim, result in holdings])
             shares = [result for _, result in holdings if result.share_id is not None and consumable_capacity]
             if len(shares) < len(holdings):
                 devices.add(device)
@@ -74,20 +70,42 @@ class InUse:
                 total = _total(shares)
                 if total is not None:
                     capacity[device] = total
-        whole = self.devices.difference(held) | devices
-        by_pool = _names_by_pool(whole) if not self.devices else self._pools_after(held, devices)
-        pools = {(device.driver, device.pool) for device in held}
-        others = tuple([pool for pool in pools if by_pool.get(pool) is not self.by_pool.get(pool)])
-        return InUse(whole, self.shared.difference(held) | shared, capacity, holders, by_pool, self.trail.after(others))
+        if not self.holders:
+            return InUse(frozenset(devices), frozenset(shared), capacity, {device: own for device, own in holders.items() if own})
+        others = {device: own for device, own in holders.items() if self.holders.get(device, ()) != own}
+        whole = {device for device in held if (device in devices) is not (device in self.devices)}
+        parts = {device for device in held if (device in shared) is not (device in self.shared)}
+        consumed = bool(capacity) or any(device in self.capacity for device in held)
+        if not others and not whole and not parts and not consumed:
+            return self
+        if consumed:
+            capacity = {**{device: amounts for device, amounts in self.capacity.items() if device not in held}, **capacity}
+        return InUse(
+            self.devices ^ whole,
+            self.shared ^ parts,
+            capacity if consumed else self.capacity,
+            self._holders_with(others),
+            self._pools_with(whole),
+            self.trail.after(tuple(_names_by_pool(whole))),
+        )
 
-    def _pools_after(self, held: Iterable[DeviceId], devices: Iterable[DeviceId]) -> Mapping[PoolKey, frozenset[str]]:
+    def _holders_with(self, others: Mapping[DeviceId, tuple[Holder, ...]]) -> Mapping[DeviceId, tuple[Holder, ...]]:
+        """With these devices held by others."""
+        if not others:
+            return self.holders
+        holders = {**self.holders, **others}
+        for device, own in others.items():
+            if not own:
+                del holders[device]
+        return holders
+
+    def _pools_with(self, whole: Iterable[DeviceId]) -> Mapping[PoolKey, frozenset[str]]:
+        """With these devices held that weren't, and not held that were."""
         by_pool = dict(self.by_pool)
-        gone, come = _names_by_pool(held), _names_by_pool(devices)
-        for pool, names in gone.items():
-            before = by_pool.pop(pool, frozenset[str]())
-            left = before - names | come.get(pool, frozenset())
+        for pool, names in _names_by_pool(whole).items():
+            left = by_pool.pop(pool, frozenset[str]()) ^ names
             if left:
-                by_pool[pool] = before if left == before else left  # the same object: a claim that changed holds what it held, mostly
+                by_pool[pool] = left
         return by_pool
 
     def names_in(self, driver: str, pool: str) -> frozenset[str]:
