@@ -23,6 +23,7 @@ from k8s_topo_mcp.view import Add, ClusterView, Delete, Edit, Replace
 from k8s_topo_mcp.view.kinds import Kind
 
 from .clusters import STANDARD, asking, cluster, device_class, gpus, held, match, node, pod, pool, request
+from .gangs import ON, pod_group
 
 NODES = [f"n{number}" for number in range(8)]
 ROOM = f"{STANDARD}/numaNode"
@@ -140,3 +141,20 @@ def test_what_is_told_of_holders_follows_what_changed(shared: bool, few: int, mo
                 before[id(names), attribute] = told
     assert different > 60
     assert rooms > 60
+
+
+def test_who_joins_a_group_without_naming_its_claim_is_told() -> None:
+    """Whom a group consists of isn't known by who names the claim."""
+    reserved = held("h", ["gpu-0", "gpu-1"], pod="m-1")
+    reserved["status"]["reservedFor"] = [{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "uid-group-g"}]
+    member = pod("m-1", ("h",), on="n1", schedulingGroup={"podGroupName": "g"}, status={"phase": "Succeeded"})
+    items = (device_class(), node(), pool(gpus(2)), *asking(), reserved, pod_group(1), member)
+    view = cluster(*items, gates=ON)
+    asked(view, ["n1"], False)
+    first = view.get(Pod, "m-1", "default")
+    assert first is not None
+    second = replace(first, metadata=replace(first.metadata, name="m-2", uid="u2"), phase="Running", resource_claims=())
+    later = view.with_edits(Add(second))
+    told = asked(later, ["n1"], False)
+    assert [holder.living for holder in told[2]] == [True]
+    assert told == asked(anew(later), ["n1"], False)

@@ -105,6 +105,18 @@ def test_only_nodes_that_are_others_are_looked_at(monkeypatch: pytest.MonkeyPatc
     assert looked == ["n03", "n07"]
 
 
+def test_many_what_ifs_of_one_view_all_follow_it_and_so_does_the_next_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(0)
+    view = cluster(*(made(f"n{number:02}", dice) for number in range(NODES)), *(pool(gpus(4), f"n{number:02}") for number in range(NODES)))
+    shapes_of_nodes(view)
+    monkeypatch.setattr(of_nodes, "_anew", None)
+    for place in range(3 * of_nodes.KEPT):
+        what_if = view.with_edits(Replace(replace(view.all(Node)[place])))
+        assert list(shapes_of_nodes(what_if)) == list(what_if.all(Node))
+    later = followed(view, (Replace(replace(view.all(Node)[0])),))
+    assert list(shapes_of_nodes(later)) == list(later.all(Node))
+
+
 def test_a_cluster_without_slices_is_followed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(0)
     view = cluster(*(made(f"n{number:02}", dice) for number in range(NODES)))

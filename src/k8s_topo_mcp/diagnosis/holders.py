@@ -15,7 +15,7 @@ from operator import is_not
 from ..dra.inventory import PoolKey, kept_for
 from ..dra.pools import Pool
 from ..dra.prepared import Prepared
-from ..dra.problem import NOTHING_HELD, InUse, TargetNode
+from ..dra.problem import InUse, TargetNode
 from ..dra.visible import Visible, slices_of
 from ..objects import DeviceId, Pod, ResourceClaim, ResourceSlice
 from ..scheduling import dynamic_resources
@@ -37,12 +37,12 @@ IN_THE_WAY = frozenset({"DEVICES_IN_USE", "COUNTERS_EXHAUSTED", "CAPACITY_SHORT"
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
     """Who holds what is wanted of some slices, as of one moment. `counts` (devices that each claim holds there) have one place for each
-    slice. `in_use`, `by_pool`: what was held of each pool then, and by which claims;
-    `source`: see `_source`. `claims`, `pods`: those of that moment. `reserved`: the rows with consumers of their own."""
+    slice. `in_use`, `by_pool`: what was held of each pool then (None where there were shares), and by which
+    claims; `source`: see `_source`. `claims`, `pods`: those of that moment. `reserved`: the rows with consumers of their own."""
 
     held: Held
     counts: Sequence[Mapping[ResourceClaim, int]]
-    in_use: InUse
+    in_use: Mapping[PoolKey, frozenset[str]] | None
     by_pool: Mapping[PoolKey, tuple[ResourceClaim, ...]]
     source: Hashable
     claims: Mark
@@ -51,7 +51,7 @@ class _Known:
 
 
 _NONE: Mapping[ResourceClaim, int] = {}
-_NOTHING = _Known(Held(), (), NOTHING_HELD, {}, None, Mark(), {}, Mark())
+_NOTHING = _Known(Held(), (), {}, {}, None, Mark(), {}, Mark())
 
 
 def holders_among(
@@ -83,7 +83,8 @@ def holders_among(
         reserved = {key: row for key, row in reserved.items() if rows.get(key) is row}
         reserved |= {row.key: row for row in come if row.consumers is not None}
     claims, pods = mark(view, ResourceClaim), mark(view, Pod)
-    found = _Known(held, counted.counts, in_use, by_pool, source, claims, reserved, pods)
+    held_whole = None if in_use.shared else in_use.by_pool
+    found = _Known(held, counted.counts, held_whole, by_pool, source, claims, reserved, pods)
     kept[:] = [found, *(entry for entry in known if entry is not same)][:KEPT]
     return held
 
@@ -105,9 +106,9 @@ def _of_other_holders(
         others = others_since(view, ResourceClaim, before.claims)
         if others is not None:
             return {pool for claim in others for pool in pools_held(claim)}
-    if in_use.shared or before.in_use.shared:
+    if in_use.shared or before.in_use is None:
         return None
-    return {*_differing(before.in_use.by_pool, in_use.by_pool), *_differing(before.by_pool, by_pool)}
+    return {*_differing(before.in_use, in_use.by_pool), *_differing(before.by_pool, by_pool)}
 
 
 def _differing(then: Mapping[PoolKey, object], now: Mapping[PoolKey, object]) -> Iterator[PoolKey]:

@@ -75,7 +75,8 @@ def _holder(claim: ResourceClaim, consumers: tuple[Pod, ...], users: tuple[Pod, 
 def row_of(view: ClusterView, claim: ResourceClaim, users: tuple[Pod, ...] | None, devices: int) -> Row:
     """A claim that these pods name and that holds so many devices."""
     consumers, named = consumers_of(view, claim), users or ()
-    all_named = len(consumers) == len(claim.reserved_for) and set(consumers) <= set(named)
+    pods_alone = all(entry.resource == "pods" for entry in claim.reserved_for)  # whom a group consists of changes
+    all_named = pods_alone and len(consumers) == len(claim.reserved_for) and set(consumers) <= set(named)
     holder = _holder(claim, consumers, named, devices)
     return Row((-devices, claim.full_name), (holder, claim), claim.key, users, None if all_named else consumers)
 

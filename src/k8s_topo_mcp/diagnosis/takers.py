@@ -102,4 +102,4 @@ def room_lacking(subject: Subject, around: Around, cause: Cause, held: Held) -> 
         own = around.prepared.problem.in_use is dynamic_resources.in_use(subject.view)
         return room.of_devices(around.prepared, near, request, needed, attribute, held.of_pool if own else None)
 
-    return subject.view.memo(("room", asked, id(held)), found)  # which are those of some nodes, kept with the view
+    return subject.view.memo(("room", asked, id(held), subject.nodes), found)

@@ -43,8 +43,11 @@ def of_nodes(view: ClusterView, make: Make[V]) -> Mapping[Node, V]:
 
     def look() -> Mapping[Node, V]:
         kept = view.carried(Node, _none_kept).setdefault(make, [])
-        found = next((later for known in tuple(kept) for later in _followed(view, make, known)), None) or _anew(view, make)
-        kept[:] = [found, *(known for known in kept if known is not found)][:KEPT]
+        pairs = ((known, later) for known in tuple(kept) for later in _followed(view, make, known))
+        before, found = next(pairs, None) or (None, _anew(view, make))
+        # That which was followed stays near: what-ifs of one view come one after another, and don't follow each other.
+        first = [found] if before is None or before is found else [found, before]
+        kept[:] = [*first, *(known for known in kept if known is not found and known is not before)][:KEPT]
         return cast("Mapping[Node, V]", found.of)
 
     return view.memo(("of nodes", make), look)

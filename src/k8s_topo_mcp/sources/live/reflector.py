@@ -438,18 +438,19 @@ class Reflector:
 
 
 class _Patience:
-    """The deadline of what is waited for, put off with all that comes: by an eighth of it at once, since that costs more than a line."""
+    """The deadline of what is waited for, put off with all that comes: an eighth of it later, and then not for that long, since to put it
+    off costs more than a line."""
 
     def __init__(self, scope: anyio.CancelScope) -> None:
         self._scope = scope
         self._enough = 0.0
 
     def heard(self, seconds: float) -> None:
-        """Something came: wait for so many more."""
+        """Something came: wait for so many more, or a little longer."""
         now = time.monotonic()
         if now >= self._enough:
             self._enough = now + seconds / 8
-            self._scope.deadline = anyio.current_time() + seconds
+            self._scope.deadline = anyio.current_time() + seconds * 9 / 8
 
     def end(self) -> None:
         """Wait for however long it takes, until something is heard again."""
