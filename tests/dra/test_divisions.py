@@ -48,6 +48,21 @@ def racks(minor: int, *, network: bool, cards: bool) -> ClusterView:
     return cluster(*items, minor=minor, gates=GATES)
 
 
+def test_a_slice_that_two_nodes_come_to_see_is_told_once() -> None:
+    """The allocator of 1.35 without any feature looks at slices with counters whichever node they name."""
+    off = ("PartitionableDevices", "DeviceTaints", "ConsumableCapacity", "DeviceBindingConditions", "PrioritizedList", "AdminAccess")
+    gates = {f"DRA{name}": False for name in off}
+    names = [f"n{number:02}" for number in range(NODES)]
+    items = [device_class(), claim("c", request()), *(item for name in names for item in (node(name), pool(gpus(2), name)))]
+    view = cluster(*items, minor=35, gates=gates)
+    assert len(slices_of(prepare(asked(view)), targets_of(view))) == NODES
+    counters = pool([], "s", name="s-0", count=2, nodeName="n01", sharedCounters=[{"name": "x", "counters": {"a": {"value": "2"}}}])
+    devices = pool(gpus(3), "s", name="s-1", count=2, nodeName="n02")
+    later = view.with_edits(*map(Add, cluster(counters, devices, minor=35, gates=gates).all(ResourceSlice)))
+    told = slices_of(prepare(asked(later)), targets_of(later))
+    assert len(told) == len({id(entry) for _, entry in told}) == NODES + 2
+
+
 def change(view: ClusterView, dice: random.Random) -> Edit:
     """What decides divisions: labels and nodes, taints and devices of slices, what is held."""
     some_node, piece = dice.choice(view.all(Node)), dice.choice(view.all(ResourceSlice))

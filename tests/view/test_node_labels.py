@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from k8s_topo_mcp.objects import Node
-from k8s_topo_mcp.view import Add, ClusterView, Delete, Edit, Replace
+from k8s_topo_mcp.view import Add, ClusterView, Delete, Edit, Replace, node_labels
 from k8s_topo_mcp.view.node_labels import label_values
 
 from ..diagnosis.clusters import cluster, node
@@ -44,6 +44,15 @@ def test_values_of_labels_are_those_that_the_nodes_have() -> None:
                 expected = {own.metadata.labels[key] for own in each.all(Node) if key in own.metadata.labels}
                 assert sorted(label_values(each, key)) == sorted(expected)
         view = followed(view, edits(view, dice))
+
+
+def test_a_key_that_no_node_has_any_more_is_forgotten() -> None:
+    view = ClusterView([made(f"n{number}", random.Random(number)) for number in range(NODES)])
+    for number in range(5):
+        view = followed(view, [Replace(cluster(node("n3", labels={f"only-{number}": "x"})).all(Node)[0])])
+        assert list(label_values(view, f"only-{number}")) == ["x"]
+    kept = view.shared(Node, node_labels._counted, node_labels._revised)
+    assert [key for key in kept if key.startswith("only")] == ["only-4"]
 
 
 def test_where_no_label_is_another_nothing_is_counted_again() -> None:

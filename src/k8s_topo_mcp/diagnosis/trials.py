@@ -104,7 +104,7 @@ def fitting(subject: Subject, change: Change) -> tuple[str, ...]:
     added = tuple(edit.object for edit in change.edits if isinstance(edit, Add))
     only_adds = bool(added) and len(added) == len(change.edits)
     if problem is None and only_adds and _closed_to_all_but(subject, change, added):
-        return _fitting_on(subject, change, tuple(item for item in added if isinstance(item, Node)))
+        return _fitting_on(subject, change, tuple(sorted((item for item in added if isinstance(item, Node)), key=lambda node: node.name)))
     if problem is None or change.release is not None:
         return fitting_anywhere(subject, change)
     if change.releases and not change.edits:

@@ -92,7 +92,7 @@ def _follow(prepared: Prepared, nodes: Sequence[TargetNode], before: _Told, repl
             own[place] = now
             others.append(place)
     apart, found = before.apart, before.found
-    if others and apart and all(entry.node_selection.node_name for place in others for _, entry in own[place]):
+    if others and apart and all(entry.node_selection.node_name == nodes[place].name for place in others for _, entry in own[place]):
         found = _patched(before, own, others)
     elif others:
         found = _once(own)

@@ -46,4 +46,4 @@ def _revised(known: Values, _: Kind, changes: Changes) -> Values:
                 touched[key][value] = left
             else:
                 del touched[key][value]
-    return {**known, **touched} if touched else known
+    return {key: own for key, own in {**known, **touched}.items() if own} if touched else known
