@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
 import time  # noqa: TID251 - an attempt is timed
 from pathlib import Path
 
 from fault_injection import replay
+from fault_injection.stopping import told_to_end, until_told
 
 from .answers import found_in
 from .arms import Arm, BadArm, arm
@@ -48,11 +47,7 @@ def start(options: argparse.Namespace) -> int:
             sys.stdout.write(f"MCP server {name}: {' '.join(command.command)}\n")
         sys.stdout.write(f"then: python -m evals answer FILE --out {options.out}\n")
         sys.stdout.flush()
-        stopping = threading.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: stopping.set())
-        while not stopping.wait(0.5) and (options.out / "started.json").exists():
-            pass
+        until_told(told_to_end(), (options.out / "started.json").exists)
     return 0
 
 

@@ -22,12 +22,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time  # noqa: TID251 - waits for processes
 from pathlib import Path
 from typing import Any
 
 from fault_injection.refusal import refuse
+from fault_injection.stopping import told_to_end, until_told
 
 from . import build, folder, recording
 from .client import Client
@@ -164,17 +164,14 @@ def _up(options: argparse.Namespace) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     """The harness of a lab that outlives the command that started it."""
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: stopping.set())
+    stopping = told_to_end(signal.SIGHUP)
     with new_lab(options, options.name) as lab:
         sys.stdout.write(json.dumps({"kubeconfig": str(lab.kubeconfig)}) + "\n")
         sys.stdout.flush()
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in (1, 2):
             os.dup2(nowhere, descriptor)
-        while not stopping.wait(0.2) and lab.supervisor.poll() is None:
-            pass
+        until_told(stopping, lambda: lab.supervisor.poll() is None)
     return 0
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-import threading
 import time  # noqa: TID251 - how long it takes is told
 
 import httpx
 
 from fault_injection.lab.errors import ApiError, LabError
 from fault_injection.refusal import refuse
+from fault_injection.stopping import told_to_end, until_told
 from k8s_topo_mcp.tools.explain_pending import text
 
 from . import asked, catalogue, foreign, real, recordings
@@ -64,27 +63,20 @@ def inject(options: argparse.Namespace) -> int:
         with foreign.injected(chosen, reach, seed, _innocents(options), kubelets=options.lab is None, tell=_tell_run):
             if options.lab is None:
                 sys.stderr.write("its nodes are served until Ctrl-C; `clean` removes what was made\n")
-                _until_told()
+                until_told(told_to_end())
         return 0
     with Session(chosen.fault.plane) as session, session.injected(chosen, seed, _innocents(options)) as injection:
         session.finish(injection)
         _tell(injection)
         sys.stdout.write(f"{session.lab.kubeconfig}\n")
         sys.stdout.flush()
-        _until_told()
+        until_told(told_to_end())
     return 0
 
 
 def _tell_run(run: str) -> None:
     sys.stdout.write(f"{run}\n")
     sys.stdout.flush()
-
-
-def _until_told() -> None:
-    stopping = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
-    stopping.wait()
 
 
 def clean(options: argparse.Namespace) -> int:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import signal
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 from fault_injection.refusal import refuse
+from fault_injection.stopping import told_to_end, until_told
 from k8s_topo_mcp.sources.snapshot import SnapshotError
 
 from .churn import Churn
@@ -46,11 +45,9 @@ def main(arguments: list[str]) -> int:
             faults.resolve(resource.name for resource in server.store.resources())
             sys.stdout.write(f"{server.url}\n{server.kubeconfig(options.kubeconfig or Path(folder) / 'kubeconfig')}\n")
             sys.stdout.flush()
-            stopping = threading.Event()
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: stopping.set())
+            stopping = told_to_end()
             with Churn(server, options.churn, options.seed) if options.churn else contextlib.nullcontext() as churn:
-                stopping.wait()
+                until_told(stopping)
                 if churn is not None:
                     sys.stderr.write(f"replay: {churn.made} changes made\n")
             if server.writes:

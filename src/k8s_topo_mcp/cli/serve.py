@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
-import signal
 import sys
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from k8s_topo_mcp.cli import exits, journal, source
+from k8s_topo_mcp.cli.ending import end_at_signals
 
 if TYPE_CHECKING:
     from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser
@@ -72,8 +71,8 @@ def _on_stdio(options: argparse.Namespace, cluster: Source) -> int:
 
     if sys.stdin.isatty():
         print("k8s-topo-mcp speaks MCP on stdin and stdout; a client starts it (see README). Ctrl-C ends it.", file=sys.stderr)
-    # The thread that waits for a line of stdin can't be woken, so an orderly end would hang until the next one. Nothing is half written.
-    signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(exits.INTERRUPTED))
+    # Nothing is half written: answers are whole lines, the journal commits.
+    end_at_signals()
     build(journal.kept(cluster, options), told=Audit(_audited(options)) if options.audit else None).run("stdio")
     return exits.ANSWERED
 
