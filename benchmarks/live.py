@@ -25,6 +25,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import cluster
+from benchmarks.machine import fixed_work
 
 MARK = "benchmark-mark"
 
@@ -48,12 +49,18 @@ def main() -> int:
         child = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.live", "--serve", str(snapshot)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        before = fixed_work()
         try:
             measure(child, chosen)
         finally:
             assert child.stdin is not None
             child.stdin.close()
             child.wait(60)
+        show(
+            "fixed work, before and after",
+            f"{before:.1f} ms, {fixed_work():.1f} ms",
+            "to compare runs by",
+        )
     return 0
 
 

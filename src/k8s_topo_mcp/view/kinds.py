@@ -237,11 +237,15 @@ class Kind:
                 (touched.get(entry) or _Entry.of(touched, entry, index)).put(key, after, own)
         if not touched:
             return index
-        items, values = dict(index.items), dict(index.values)
+        items = dict(index.items)
+        # One table goes on serving for both while it can: copying it is what a patch costs.
+        shared = index.values is index.items and all(patched.values == patched.items for patched in touched.values())
+        values = items if shared else dict(index.values)
         for entry, patched in touched.items():
             if patched.items:
                 items[entry] = tuple(patched.items)
-                values[entry] = patched.all_values(entry, pairs)
+                if values is not items:
+                    values[entry] = patched.all_values(entry, pairs)
             else:
                 items.pop(entry, None)
                 values.pop(entry, None)
