@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from .affinity import (
     NO_AFFINITY,
@@ -124,6 +123,7 @@ from .policy import (
     decode_resource_quota,
 )
 from .quantity import Quantity
+from .record import value_record
 from .resource import (
     ADMIN_ACCESS_LABEL,
     EXTENDED_RESOURCE_CLAIM_ANNOTATION,
@@ -200,7 +200,7 @@ from .storage import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class KindEntry:
     """How one kind is read, whatever its served version."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from sys import intern
 
 from .decoding import Json, each, integer, mapping, nested, optional_integer, string, strings
 from .label_selector import LabelSelector, decode_label_selector
 from .node_selector import NodeSelector, NodeSelectorTerm, decode_node_selector, decode_term
+from .record import value_record
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class PreferredTerm:
     """A node that fits `term` is worth `weight` more."""
 
@@ -19,7 +19,7 @@ class PreferredTerm:
     term: NodeSelectorTerm
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class NodeAffinity:
     """Which nodes a pod must and should run on."""
 
@@ -27,7 +27,7 @@ class NodeAffinity:
     preferred: tuple[PreferredTerm, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class PodAffinityTerm:
     """Pods that match `selector`, in `namespaces` and those of `namespace_selector` (neither: the pod's own), within one value of
     `topology_key`. `match_label_keys` and `mismatch_label_keys` are already merged into `selector` by the API server of stored pods."""
@@ -40,7 +40,7 @@ class PodAffinityTerm:
     mismatch_label_keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class WeightedPodAffinityTerm:
     """A term of preferred affinity."""
 
@@ -48,7 +48,7 @@ class WeightedPodAffinityTerm:
     term: PodAffinityTerm
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class PodAffinity:
     """Which pods a pod must and should be near to (or away from, as `anti`)."""
 
@@ -60,7 +60,7 @@ NO_NODE_AFFINITY = NodeAffinity()
 NO_POD_AFFINITY = PodAffinity()
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Affinity:
     """spec.affinity; `anti` is podAntiAffinity."""
 
@@ -72,7 +72,7 @@ class Affinity:
 NO_AFFINITY = Affinity()
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Toleration:
     """A toleration of node taints. An empty `key` with Exists tolerates everything, an empty `effect` every effect."""
 
@@ -87,7 +87,7 @@ class Toleration:
         return f"{what}:{self.effect}" if self.effect else what
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class TopologySpreadConstraint:
     """Policies are as the API's defaults: Honor for node affinity, Ignore for node taints."""
 

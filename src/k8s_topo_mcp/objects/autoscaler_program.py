@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, cast
 
 from .decoding import Json
+from .record import record
 
 UNREAD = "?"
 """Stands for a value that is given, but not in the form of its flag: $(VARIABLE), a typing error, something else that rides along."""
@@ -73,7 +74,7 @@ _FLAG = re.compile(r"-{1,2}([A-Za-z][\w.-]*)(?:=(.*))?\Z", re.DOTALL)
 _MOST_WORDS = 500
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class AutoscalerProgram:
     """`words` are its flags, each "--name=value", or "--name" for a boolean, in order. `variables` as VARIABLES has them. `guessed`: only a
     part of its image's name speaks for it, which another program may have too."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import yaml
 
 from .decoding import DecodeError, Json, mapping, object_at, parse_time, string
 from .meta import ApiObject, Timestamp, decode_metadata
+from .record import record, value_record
 
 STATUS_NAME = "cluster-autoscaler-status"
 """--status-config-map-name, where nobody says otherwise."""
@@ -32,7 +33,7 @@ _NUMBER = re.compile(r"\b(\w+)=(\d{1,9})\b")
 _LINE = re.compile(r"\s*(Name|Health|ScaleUp|ScaleDown|LastProbeTime|LastTransitionTime):\s*(.*?)\s*\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class NodeCounts:
     """Nodes of a group, or of all, by their state; None where it isn't said. `resource_unready` are up, but lack devices (or have no pools
     of them yet)."""
@@ -47,7 +48,7 @@ class NodeCounts:
     long_unregistered: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Activity:
     """scaleUp: InProgress, NoActivity, Needed, NotNeeded or Backoff, then with the error of the last attempt. scaleDown: CandidatesPresent
     or NoCandidates."""
@@ -59,7 +60,7 @@ class Activity:
     changed: Timestamp | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class GroupStatus:
     """One node group, or the whole cluster (without a name and sizes). `target` is what the cloud is to bring it to."""
 
@@ -75,7 +76,7 @@ class GroupStatus:
     changed: Timestamp | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class StatusText:
     """The text, read. `state` is Running, Initializing or "". `problem`: why nothing could be read, "" where it could."""
 
@@ -87,7 +88,7 @@ class StatusText:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ClusterAutoscalerStatus(ApiObject):
     """The ConfigMap as an object. `said` is what stands in it."""
 

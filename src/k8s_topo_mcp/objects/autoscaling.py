@@ -8,7 +8,7 @@ The pods that they stand for are in PodTemplates or in what a buffer follows; of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from sys import intern
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from .condition import Condition, Conditioned, decode_condition
 from .container import Resources, decode_resources, no_resources
 from .decoding import DecodeError, Json, each, integer, mapping, nested, optional_integer, string, string_map
 from .meta import ApiObject, ObjectRef, decode_metadata
+from .record import record, value_record
 
 CHECK_CAPACITY = "check-capacity.autoscaling.x-k8s.io"
 """Class of a ProvisioningRequest: is there room for all its pods now, and keep it for a while."""
@@ -36,7 +37,7 @@ PARAMETERS = ("ValidUntilSeconds", "partialCapacityCheck", "noRetry")
 """Keys of spec.parameters that the two classes define. Others belong to a cloud, and aren't kept."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ProvisioningPodSet:
     """`count` pods of the PodTemplate of that name, in the request's namespace."""
 
@@ -44,7 +45,7 @@ class ProvisioningPodSet:
     count: int
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ProvisioningRequest(Conditioned, ApiObject):
     """Capacity for several pods at once. `conditions` are Accepted, Provisioned, Failed, BookingExpired, CapacityRevoked."""
 
@@ -61,7 +62,7 @@ class ProvisioningRequest(Conditioned, ApiObject):
         return sum(entry.count for entry in self.pod_sets)
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class CapacityBuffer(Conditioned, ApiObject):
     """Room that an autoscaler keeps free, in chunks of one pod. `template` names a PodTemplate, `scalable` what its pods are like
     otherwise (a Deployment). `replicas` and `percentage` (of what `scalable` has) say how many chunks are wanted, `limits` how much at

@@ -7,12 +7,13 @@ cluster-autoscaler/cloudprovider/clusterapi/README.md and clusterapi_utils.go). 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, TypeVar
 
 from .decoding import DecodeError, Json, each, mapping, nested, optional_integer, string, string_map
 from .meta import ApiObject, decode_metadata
 from .node import Taint, decode_node_taint
+from .record import record
 
 GROUP = "cluster.x-k8s.io"
 MIN_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
@@ -26,7 +27,7 @@ OWNER_KIND, OWNER_NAME = "cluster.x-k8s.io/owner-kind", "cluster.x-k8s.io/owner-
 """Annotations of a node: the MachineSet or MachinePool that its machine is of (cluster-api api/core/v1beta1 common_types.go)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class MachineGroup(ApiObject):
     """`replicas` is how many machines are wanted. `labels` and `taints` are those of the machines' template; of the labels only some reach
     the nodes. `failure_domain` is where all of its machines are made, "" where it names none."""
@@ -56,21 +57,21 @@ class MachineGroup(ApiObject):
         return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class MachineDeployment(MachineGroup):
     """Makes MachineSets."""
 
     KIND: ClassVar[str] = "MachineDeployment"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class MachineSet(MachineGroup):
     """Makes machines, for a MachineDeployment or by itself."""
 
     KIND: ClassVar[str] = "MachineSet"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class MachinePool(MachineGroup):
     """Machines that the infrastructure makes as one group."""
 

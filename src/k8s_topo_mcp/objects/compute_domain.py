@@ -7,12 +7,12 @@ it lies in the driver's namespace and carries its domain's uid in a label.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from sys import intern
 from typing import ClassVar
 
 from .decoding import DecodeError, Json, each, integer, mapping, string
 from .meta import ApiObject, Metadata, decode_metadata
+from .record import record, value_record
 
 COMPUTE_DOMAIN_LABEL = "resource.nvidia.com/computeDomain"
 """The domain's uid: on a node that prepares a channel of it, on cliques, on what its controller makes."""
@@ -20,7 +20,7 @@ COMPUTE_DOMAIN_LABEL = "resource.nvidia.com/computeDomain"
 NUM_NODES_ANNOTATION = "resource.nvidia.com/computedomain-num-nodes"
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ComputeDomainNode:
     """A node whose IMEX daemon has joined; `status` is Ready or NotReady."""
 
@@ -34,7 +34,7 @@ class ComputeDomainNode:
         return self.status == "Ready"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ComputeDomain(ApiObject):
     """`template` is the ResourceClaimTemplate that its controller makes for channels, in the domain's namespace. `num_nodes` 0: no number
     is awaited. `status` is Ready or NotReady, "" where nothing was written yet."""
@@ -47,7 +47,7 @@ class ComputeDomain(ApiObject):
     nodes: tuple[ComputeDomainNode, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ComputeDomainClique(ApiObject):
     """The daemons of one NVLink partition in a domain."""
 

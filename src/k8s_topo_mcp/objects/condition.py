@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from sys import intern
 
 from .decoding import Json, string, timestamp
 from .meta import Timestamp
+from .record import value_record
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Condition:
     """`changed` is lastTransitionTime; `seen` the last heartbeat or probe, where the kind has one."""
 

@@ -8,7 +8,7 @@ resizes).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from sys import intern
 
@@ -29,6 +29,7 @@ from .decoding import (
 )
 from .meta import Timestamp
 from .quantity import Quantity
+from .record import record, value_record
 
 Resources = Mapping[str, Quantity]
 
@@ -61,7 +62,7 @@ def decode_resources(source: Json, key: str) -> Resources:
         return decode_quantities(source, key)  # again, for the right path in the error
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ContainerClaim:
     """resources.claims[]: an entry of the pod's resourceClaims, or one request of it ("" is all of them)."""
 
@@ -69,7 +70,7 @@ class ContainerClaim:
     request: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ContainerPort:
     """A port that binds on the host: `host_ip` is "" for every address."""
 
@@ -79,7 +80,7 @@ class ContainerPort:
     host_ip: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ContainerState:
     """waiting, running or terminated ("" when the kubelet has not said). `since` is when it started, for a terminated one when it ended."""
 
@@ -93,7 +94,7 @@ class ContainerState:
 UNSAID = ContainerState()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Container:
     """`allocated` and `actual` are the kubelet's words during an in-place resize (status allocatedResources and resources.requests)."""
 
@@ -117,7 +118,7 @@ class Container:
         return self.restart_policy == "Always"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class ResourceRequirements:
     """Pod-level resources."""
 

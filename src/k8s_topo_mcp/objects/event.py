@@ -6,15 +6,15 @@ series or count). `first` and `last` are the earliest and latest of what is ther
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from sys import intern
 from typing import ClassVar
 
 from .decoding import Json, integer, mapping, optional_mapping, string, timestamp
 from .meta import ApiObject, ObjectRef, Timestamp, decode_metadata
+from .record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Event(ApiObject):
     """`type` is Normal or Warning. `field_path` names the part of the object ("spec.containers{main}")."""
 

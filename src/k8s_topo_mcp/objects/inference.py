@@ -4,15 +4,15 @@ which pods serve one model. Thin: only the selector, as no other part says anyth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from .decoding import DecodeError, Json, mapping, string_map
 from .label_selector import LabelSelector, decode_label_selector
 from .meta import ApiObject, decode_metadata
+from .record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class InferencePool(ApiObject):
     """`selector` selects pods of the pool's own namespace; None where the pool has none, which selects nothing."""
 

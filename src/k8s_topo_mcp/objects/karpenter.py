@@ -6,7 +6,7 @@ Its instance types are no API objects: what a NodePool can make is known only as
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from sys import intern
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from .decoding import DecodeError, Json, each, mapping, nested, optional_integer
 from .meta import ApiObject, ObjectRef, decode_metadata
 from .node import Taint, decode_node_taint
 from .node_selector import Requirement, decode_requirement
+from .record import record
 
 NODE_POOL_LABEL = "karpenter.sh/nodepool"
 """On nodes and NodeClaims: the NodePool that they are of."""
@@ -24,7 +25,7 @@ DRA_DRIVERS_ANNOTATION = "karpenter.sh/requested-dra-drivers"
 """On a NodeClaim: drivers whose pools must be published before it counts as initialized."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class NodeClaimSpec:
     """What a node is to be: `labels` that it gets, `requirements` that choose its instance type, zone, capacity type, … `taints` stay,
     `startup_taints` go when somebody takes them off. `min_values`: by label, among how many values there is to be a choice."""
@@ -40,7 +41,7 @@ class NodeClaimSpec:
 NO_SPEC = NodeClaimSpec()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class NodePool(Conditioned, ApiObject):
     """`limits` and `resources` (what its nodes have now) by resource; "nodes" is among them. `replicas`: a pool of fixed size (alpha),
     which no pod makes grow."""
@@ -57,7 +58,7 @@ class NodePool(Conditioned, ApiObject):
     conditions: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class NodeClaim(Conditioned, ApiObject):
     """One node that Karpenter makes. `requests` is what the pods that it was made for ask; `node` is its name once it has registered."""
 
@@ -84,7 +85,7 @@ class NodeClaim(Conditioned, ApiObject):
         return tuple(name for part in text.split(",") if (name := part.strip()))
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class NodeOverlay(ApiObject):
     """Capacity that instance types which meet `requirements` are taken to have besides their own; of two the heavier counts. Prices aren't
     kept."""

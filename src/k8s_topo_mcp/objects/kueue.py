@@ -7,7 +7,7 @@ a flavor means, which node labels it takes for levels of the network. Amounts ar
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from sys import intern
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from .decoding import DecodeError, Json, boolean, each, mapping, string, string_
 from .kueue_assignment import PodSetAssignment, decode_pod_set_assignment
 from .meta import ApiObject, decode_metadata
 from .node import Taint, decode_node_taint
+from .record import record, value_record
 
 POD_GROUP_LABEL = "kueue.x-k8s.io/pod-group-name"
 """On pods that are queued as one: the name of their Workload."""
@@ -34,7 +35,7 @@ TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
 """The scheduling gate that Kueue removes when it tells a pod its place in the topology."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class AdmissionCheckState:
     """What one admission check says of a workload: Pending, Ready, Retry or Rejected."""
 
@@ -43,7 +44,7 @@ class AdmissionCheckState:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class KueueWorkload(Conditioned, ApiObject):
     """A Workload of Kueue; `queue` is its LocalQueue, `cluster_queue` where its quota is reserved ("" where it isn't yet), `assignments`
     what was decided of its pod sets. `unhealthy`: nodes in whose place Kueue looks for others."""
@@ -59,7 +60,7 @@ class KueueWorkload(Conditioned, ApiObject):
     unhealthy: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class LocalQueue(ApiObject):
     """A namespace's way into a ClusterQueue."""
 
@@ -70,7 +71,7 @@ class LocalQueue(ApiObject):
     conditions: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ClusterQueue(ApiObject):
     """A queue with quota. `stop_policy` other than None keeps it from admitting."""
 
@@ -81,7 +82,7 @@ class ClusterQueue(ApiObject):
     conditions: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class KueueTopology(ApiObject):
     """A Topology: the node labels that say where a node stands, coarse to fine; the last may be the hostname."""
 
@@ -91,7 +92,7 @@ class KueueTopology(ApiObject):
     levels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ResourceFlavor(ApiObject):
     """A kind of node by its labels. `taints` are those that its nodes have, `tolerations` what Kueue adds to pods that get it, `topology`
     the Topology by which its nodes are placed."""

@@ -8,7 +8,6 @@ reads them). Either is read to the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from sys import intern
 
 from .decoding import (
@@ -25,12 +24,13 @@ from .decoding import (
     string,
     strings,
 )
+from .record import value_record
 
 _LONGEST = 63
 """Characters of a label's value."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class TopologyDomain:
     """`values` of the assignment's levels, and so many pods in that domain."""
 
@@ -38,7 +38,7 @@ class TopologyDomain:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class TopologyAssignment:
     """`levels`: keys of node labels."""
 
@@ -46,7 +46,7 @@ class TopologyAssignment:
     domains: tuple[TopologyDomain, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class PodSetAssignment:
     """One pod set of a Workload. `delayed`: Pending while its place in the topology is to be found after the admission checks, else Ready
     or ""."""

@@ -7,16 +7,17 @@ all of its requirements hold together. `NotIn` also holds where the key is absen
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 from .decoding import Json, each, string_map
 from .node_selector import Requirement, decode_requirement
+from .record import value_record
 
 OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist"})
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class LabelSelector:
     """Labels and requirements that all hold."""
 

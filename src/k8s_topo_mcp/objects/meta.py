@@ -6,16 +6,17 @@ API objects compare by identity, values by value. `Timestamp` is seconds since t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from sys import intern
 from typing import Any, ClassVar, cast
 
 from .decoding import DecodeError, Json, boolean, each, integer, mapping, optional_mapping, string, string_map, timestamp
+from .record import record, value_record
 
 Timestamp = float
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ObjectRef:
     """Names one object. `namespace` is empty for cluster-scoped kinds, `uid` where it isn't known."""
 
@@ -28,7 +29,7 @@ class ObjectRef:
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class OwnerReference:
     """metav1.OwnerReference; `controller` marks the one that manages the object."""
 
@@ -39,7 +40,7 @@ class OwnerReference:
     controller: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Write:
     """Who last wrote which fields of an object, and when (metav1.ManagedFieldsEntry): `manager` is the writer's own name for itself,
     `fields` are top-level ("spec", "metadata.labels")."""
@@ -49,7 +50,7 @@ class Write:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Metadata:
     """metav1.ObjectMeta, without what no tool reads (last-applied annotations). `writes` is read of the kinds that have no other sign of
     when they were changed (classes, quotas, slices, nodes, …), and only where a dump or a list has managed fields. `proposed`: a question
@@ -78,7 +79,7 @@ class Metadata:
         return None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ApiObject:
     """An object of the API server. Compares by identity: an unchanged object is the same Python object in the next view."""
 

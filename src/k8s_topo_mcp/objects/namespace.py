@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from sys import intern
 from typing import ClassVar
 
 from .condition import Condition, decode_condition
 from .decoding import Json, each, mapping, optional_integer, string, timestamp
 from .meta import ApiObject, Timestamp, decode_metadata
+from .record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Namespace(ApiObject):
     """A namespace; `phase` Terminating means that nothing new can be made in it."""
 
@@ -22,7 +22,7 @@ class Namespace(ApiObject):
     conditions: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Lease(ApiObject):
     """Who leads (kube-scheduler, cluster-autoscaler), or that a node lives (namespace kube-node-lease)."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from sys import intern
 from typing import ClassVar
@@ -11,6 +11,7 @@ from .condition import Condition, Conditioned, decode_condition
 from .container import Resources, decode_resources, no_resources
 from .decoding import DecodeError, Json, boolean, each, mapping, string, strings, timestamp
 from .meta import ApiObject, Timestamp, decode_metadata
+from .record import record, value_record
 
 HOSTNAME = "kubernetes.io/hostname"
 """The label by which a rule between pods tells nodes apart (k8s.io/api core/v1/well_known_labels.go)."""
@@ -18,7 +19,7 @@ INSTANCE_TYPE, OLD_INSTANCE_TYPE = "node.kubernetes.io/instance-type", "beta.kub
 """Labels for a node's machine type, and the deprecated one (k8s.io/api core/v1/well_known_labels.go)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Taint:
     """A taint of a node; `effect` is NoSchedule, PreferNoSchedule or NoExecute."""
 
@@ -31,7 +32,7 @@ class Taint:
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Node(Conditioned, ApiObject):
     """`declared_features` is None where the kubelet declares none (before 1.35, or gate off). `resize_preemption_disabled` lists who
     turned resize-induced preemption off (spec.podPreemptionPolicy, alpha in 1.37)."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from .decoding import Json, each, string, strings
+from .record import value_record
 
 OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Requirement:
     """One label (or field) requirement: key, operator as in the API, values."""
 
@@ -59,7 +59,7 @@ def _int64(text: str) -> int | None:
     return value if -(2**63) <= value < 2**63 else None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class NodeSelectorTerm:
     """Label requirements (`expressions`) and field requirements (`fields`, only metadata.name exists) that hold together."""
 
@@ -73,7 +73,7 @@ class NodeSelectorTerm:
         return all(entry.holds(labels) for entry in self.expressions) and all(entry.holds({"metadata.name": name}) for entry in self.fields)
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class NodeSelector:
     """Alternatives; a node is selected when one term matches."""
 

@@ -7,7 +7,7 @@ Thin: how many pods are wanted and ready, whether it is suspended, its condition
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from sys import intern
 from typing import Any, ClassVar, TypeVar, cast
@@ -18,9 +18,10 @@ from .decoding import DecodeError, Json, boolean, each, integer, mapping, nested
 from .label_selector import LabelSelector, decode_label_selector
 from .meta import ApiObject, Metadata, ObjectRef, decode_metadata
 from .pod import Pod, pod_from
+from .record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class PodTemplate:
     """What pods an owner makes: `role` tells several templates apart ("worker"), `pod` is one as it would be created, named for its
     owner. `replicas` is None where the owner doesn't say. Of a DaemonSet also `images`, and `host_paths` below the kubelet's directory:
@@ -33,7 +34,7 @@ class PodTemplate:
     host_paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Owner(Conditioned, ApiObject):
     """`desired` is the number of pods wanted at a time, None where it isn't stated in a known place. `ready` counts pods that are."""
 
@@ -54,7 +55,7 @@ class Owner(Conditioned, ApiObject):
         return self.templates[0].pod if self.templates else None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Deployment(Owner):
     """apps Deployment; `autoscaler` is what it runs if that is a node autoscaler."""
 
@@ -63,21 +64,21 @@ class Deployment(Owner):
     autoscaler: AutoscalerProgram | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ReplicaSet(Owner):
     """apps ReplicaSet."""
 
     KIND: ClassVar[str] = "ReplicaSet"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ReplicationController(Owner):
     """The core group's ancestor of ReplicaSet."""
 
     KIND: ClassVar[str] = "ReplicationController"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class StatefulSet(Owner):
     """apps StatefulSet; `parallel`: it doesn't wait with the next pod until the one before is ready (podManagementPolicy). None where that
     isn't given: the API server writes its default, but not everybody who keeps objects keeps it."""
@@ -87,28 +88,28 @@ class StatefulSet(Owner):
     parallel: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class DaemonSet(Owner):
     """apps DaemonSet; `desired` counts nodes."""
 
     KIND: ClassVar[str] = "DaemonSet"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Job(Owner):
     """batch Job; `desired` is how many pods run at a time."""
 
     KIND: ClassVar[str] = "Job"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class CronJob(Owner):
     """batch CronJob; `active` counts its running jobs."""
 
     KIND: ClassVar[str] = "CronJob"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class CustomOwner(Owner):
     """An owner of a custom kind. Its key in a view is "kind/name", as several kinds share this class."""
 

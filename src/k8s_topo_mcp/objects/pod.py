@@ -6,7 +6,7 @@ Environment, commands, images, mounts and volumes that scheduling doesn't read (
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from sys import intern
 from typing import ClassVar
 
@@ -58,13 +58,14 @@ from .decoding import (
 )
 from .meta import ApiObject, Metadata, Timestamp, decode_metadata
 from .quantity import Quantity
+from .record import record, value_record
 from .storage import ClaimRequest, decode_claim_request
 
 DEFAULT_SCHEDULER = "default-scheduler"
 _NONE: Mapping[str, str | None] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class PodResourceClaim:
     """spec.resourceClaims[]: a claim by name or one to be generated from a template; neither: a kind that this model doesn't know."""
 
@@ -73,7 +74,7 @@ class PodResourceClaim:
     template_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ExtendedResourceMapping:
     """Which container's extended resource became which request of the claim that the scheduler made."""
 
@@ -82,7 +83,7 @@ class ExtendedResourceMapping:
     request: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ExtendedResourceClaim:
     """The claim that the scheduler made for a pod's extended resources (KEP-5004)."""
 
@@ -90,7 +91,7 @@ class ExtendedResourceClaim:
     mappings: tuple[ExtendedResourceMapping, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class NodeAllocatableClaim:
     """What a claim takes from the node's own cpu, memory, … (DRANodeAllocatableResources, alpha). `overhead`: name, per
     pod, per container."""
@@ -101,7 +102,7 @@ class NodeAllocatableClaim:
     overhead: tuple[tuple[str, Quantity | None, Quantity | None], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class WorkloadReference:
     """spec.workloadRef of 1.35: the pod group inside a Workload."""
 
@@ -110,7 +111,7 @@ class WorkloadReference:
     replica_key: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Volume:
     """A volume that scheduling reads. `kind` is the API's member name. `claim_name` names the PersistentVolumeClaim (for an ephemeral
     volume the generated one, pod name + "-" + volume name), `driver` an inline CSI driver, `disk` what VolumeRestrictions compares (of rbd
@@ -126,7 +127,7 @@ class Volume:
     monitors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Pod(Conditioned, ApiObject):
     """`scheduling_group` names the pod's PodGroup. `resource_claim_statuses` maps an entry of `resource_claims` to the claim generated for
     it (None: none is needed). `resources` are pod-level ones; `allocated_resources` and `actual_resources` the kubelet's view of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 from .container import Resources, decode_resources, no_resources
@@ -10,9 +10,10 @@ from .decoding import DecodeError, Json, each, integer, mapping, nested, string,
 from .label_selector import LabelSelector, decode_label_selector
 from .meta import ApiObject, decode_metadata
 from .node_selector import Requirement
+from .record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ResourceQuota(ApiObject):
     """`scopes` are requirements on a pod's scope ("PriorityClass In high"; a plain scope is Exists)."""
 
@@ -23,7 +24,7 @@ class ResourceQuota(ApiObject):
     scopes: tuple[Requirement, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class LimitRangeItem:
     """`type` is Container, Pod or PersistentVolumeClaim."""
 
@@ -34,7 +35,7 @@ class LimitRangeItem:
     default_request: Resources = field(default_factory=no_resources)
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class LimitRange(ApiObject):
     """Defaults and bounds for pods of a namespace."""
 
@@ -43,7 +44,7 @@ class LimitRange(ApiObject):
     limits: tuple[LimitRangeItem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class PodDisruptionBudget(ApiObject):
     """How many pods of a set may be taken away now. `disrupted` are names of pods that are on their way out already."""
 

@@ -8,10 +8,12 @@ a negative fraction, CEL's `isInteger()`), so the form is kept here too.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
+
+from .record import record
 
 Format: TypeAlias = Literal["BinarySI", "DecimalSI", "DecimalExponent"]
 
@@ -36,7 +38,7 @@ _MOST_DIGITS = 128
 here."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Quantity:
     """An amount: `mantissa` times ten to the `scale`.
 

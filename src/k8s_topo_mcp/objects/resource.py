@@ -8,7 +8,6 @@ later verdicts can say `unknown` instead of guessing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from sys import intern
 from typing import ClassVar
 
@@ -31,6 +30,7 @@ from .decoding import (
 from .meta import ApiObject, Timestamp, decode_metadata
 from .node_selector import NodeSelector, decode_node_selector
 from .quantity import Quantity
+from .record import record, value_record
 from .resource_slice import (
     DeviceId,
     DeviceTaint,
@@ -49,7 +49,7 @@ EXTENDED_RESOURCE_CLAIM_ANNOTATION = "resource.kubernetes.io/extended-resource-c
 MAX_RESULTS = 32
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceToleration:
     """A toleration of device taints; `seconds` bounds how long a NoExecute taint is tolerated."""
 
@@ -60,14 +60,14 @@ class DeviceToleration:
     seconds: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Selector:
     """A device selector; `expression` is None when it is not CEL (a kind that this model doesn't know)."""
 
     expression: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DerivedAttribute:
     """An attribute that a request computes from others (1.37, alpha)."""
 
@@ -75,7 +75,7 @@ class DerivedAttribute:
     expression: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class ExactRequest:
     """What `exactly` or one member of `firstAvailable` asks. `name` is the request's or subrequest's own name."""
 
@@ -90,7 +90,7 @@ class ExactRequest:
     derived_attributes: tuple[DerivedAttribute, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceRequest:
     """Exactly one of `exactly` and `first_available` is set; neither: a kind of request that this model doesn't know."""
 
@@ -104,7 +104,7 @@ class DeviceRequest:
         return self.first_available or ((self.exactly,) if self.exactly is not None else ())
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceConstraint:
     """matchAttribute or distinctAttribute over the named requests (all of the claim when none is named); neither: not known."""
 
@@ -119,7 +119,7 @@ class DeviceConstraint:
         return subrequest is not None and f"{request}/{subrequest}" in self.requests
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceConfig:
     """Opaque configuration for a driver: only what allocation hands on (whose, for which requests)."""
 
@@ -127,7 +127,7 @@ class DeviceConfig:
     requests: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ClaimSpec:
     """What a claim asks for."""
 
@@ -142,7 +142,7 @@ class ClaimSpec:
         return f"{path}.firstAvailable[{shape.first_available.index(request)}]" if shape.first_available else f"{path}.exactly"
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceResult:
     """One allocated device. `request` is "request" or "request/subrequest"."""
 
@@ -164,7 +164,7 @@ class DeviceResult:
         return DeviceId(self.driver, self.pool, self.device)
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Allocation:
     """status.allocation: the devices, and on which nodes they can be used (None: everywhere)."""
 
@@ -173,7 +173,7 @@ class Allocation:
     allocated_at: Timestamp | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Consumer:
     """One entry of status.reservedFor: the pod (or PodGroup) that may use the claim. `resource` is "pods" or "podgroups"."""
 
@@ -183,7 +183,7 @@ class Consumer:
     uid: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceCondition:
     """A condition of one allocated device."""
 
@@ -194,7 +194,7 @@ class DeviceCondition:
     changed: Timestamp | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceStatus:
     """status.devices[]: what the driver says of one allocated device."""
 
@@ -205,7 +205,7 @@ class DeviceStatus:
     conditions: tuple[DeviceCondition, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ResourceClaim(ApiObject):
     """A claim for devices; it has no conditions, its state is `allocation` and `reserved_for`."""
 
@@ -217,7 +217,7 @@ class ResourceClaim(ApiObject):
     devices: tuple[DeviceStatus, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ResourceClaimTemplate(ApiObject):
     """What claims are generated from."""
 
@@ -226,7 +226,7 @@ class ResourceClaimTemplate(ApiObject):
     spec: ClaimSpec
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class DeviceClass(ApiObject):
     """Selectors and configuration that requests refer to by name."""
 
@@ -238,7 +238,7 @@ class DeviceClass(ApiObject):
     extended_resource_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class DeviceTaintRule(ApiObject):
     """Taints devices without touching slices. `class_name` and `selectors` exist only in v1alpha3 of 1.34. `selects` is False when the
     rule has no selector at all (then it taints nothing)."""

@@ -4,7 +4,6 @@ under `basic`; everything else is the same in every version."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from sys import intern
 from typing import ClassVar, cast
@@ -30,11 +29,12 @@ from .decoding import (
 from .meta import ApiObject, Timestamp, decode_metadata
 from .node_selector import NodeSelector, decode_node_selector
 from .quantity import Quantity
+from .record import record, value_record
 
 AttributeValue = bool | int | str | tuple[bool, ...] | tuple[int, ...] | tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class Attribute:
     """A device attribute. `kind` is the API's member name (bool, int, string, version, bools, ints, strings, versions), or "" when it is
     one this model doesn't know; a version is kept as its string."""
@@ -52,7 +52,7 @@ def _literal(value: bool | int | str) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class CapacityRange:
     """requestPolicy.validRange; all three may be absent."""
 
@@ -61,7 +61,7 @@ class CapacityRange:
     step: Quantity | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class RequestPolicy:
     """How a request for this capacity is rounded and bounded (consumable capacity)."""
 
@@ -70,7 +70,7 @@ class RequestPolicy:
     valid_range: CapacityRange | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceCapacity:
     """One capacity of a device; with a policy it can be consumed in parts."""
 
@@ -78,7 +78,7 @@ class DeviceCapacity:
     policy: RequestPolicy | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class CounterConsumption:
     """What a device takes from one counter set of its pool when it is allocated."""
 
@@ -87,7 +87,7 @@ class CounterConsumption:
     compatibility_groups: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class CounterSet:
     """Counters that devices of a pool share."""
 
@@ -95,7 +95,7 @@ class CounterSet:
     counters: Mapping[str, Quantity]
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceTaint:
     """A taint of a device; `effect` is NoSchedule, NoExecute or None."""
 
@@ -108,7 +108,7 @@ class DeviceTaint:
         return f"{self.key}={self.value}:{self.effect}" if self.value else f"{self.key}:{self.effect}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class NodeSelection:
     """Where a slice or a device can be used: a node's name, a selector, or everywhere. All absent: not stated (or a kind that this model
     doesn't know)."""
@@ -134,7 +134,7 @@ class NodeSelection:
 NOWHERE_STATED = NodeSelection()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Device:
     """One device of a slice. Attribute and capacity names are as published: bare, or with a domain ("resource.kubernetes.io/numaNode")."""
 
@@ -160,7 +160,7 @@ class Device:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class DeviceId:
     """driver/pool/device: what a claim's allocation names."""
 
@@ -172,7 +172,7 @@ class DeviceId:
         return f"{self.driver}/{self.pool}/{self.device}"
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class AttributeBinding:
     """Devices of a slice that will have one value of an attribute, a scalar that isn't known before the node is there.
 
@@ -187,7 +187,7 @@ class AttributeBinding:
     distinct: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class ResourceSlice(ApiObject):
     """Devices of one pool, as its driver publishes them. `bindings` isn't part of the API: it is what is known of a node to come."""
 

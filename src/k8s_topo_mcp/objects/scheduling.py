@@ -7,7 +7,6 @@ One shape for Workload v1alpha1 (1.35: pod groups inside), v1alpha2 (1.36: templ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from sys import intern
 from typing import ClassVar
 
@@ -27,9 +26,10 @@ from .decoding import (
 )
 from .meta import ApiObject, ObjectRef, decode_metadata
 from .pod import PodResourceClaim
+from .record import record
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class PriorityClass(ApiObject):
     """scheduling.k8s.io PriorityClass."""
 
@@ -41,7 +41,7 @@ class PriorityClass(ApiObject):
     preemption_policy: str = "PreemptLowerPriority"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class GroupSpec:
     """What a PodGroup asks, or a template of one. `policy` is "basic", "gang" or "" (not known); `disruption` "single", "all" or ""."""
 
@@ -55,7 +55,7 @@ class GroupSpec:
     preemption_policy: str = "PreemptLowerPriority"
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class PodGroup(Conditioned, ApiObject):
     """`parent` names a CompositePodGroup, `workload` and `template` what it was made from."""
 
@@ -80,7 +80,7 @@ class PodGroup(Conditioned, ApiObject):
         return (self.resource_claim_statuses or {}).get(entry.name)
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class CompositePodGroup(ApiObject):
     """A group of groups (1.37, alpha). `spec.min_count` is minGroupCount."""
 
@@ -93,7 +93,7 @@ class CompositePodGroup(ApiObject):
     conditions: tuple[Condition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class GroupTemplate:
     """A template of a pod group; with `children`, of a composite one."""
 
@@ -102,7 +102,7 @@ class GroupTemplate:
     children: tuple[GroupTemplate, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class Workload(ApiObject):
     """`controller` is the Job, LeaderWorkerSet, … that it was made for."""
 

@@ -7,9 +7,10 @@ selector. Order is the precedence of SemVer 2.0: build metadata doesn't count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
+
+from .record import record
 
 DIGITS = frozenset("0123456789")
 ALPHANUMERIC = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789")
@@ -39,7 +40,7 @@ def _quoted_rune(rune: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class SemVer:
     """A version. Equality, hash and order ignore build metadata; `str` keeps it."""
 

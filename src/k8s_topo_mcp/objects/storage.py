@@ -3,7 +3,7 @@ CSIStorageCapacity, VolumeAttachment (k8s.io/api/core/v1, storage/v1)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from sys import intern
 from typing import ClassVar
 
@@ -28,12 +28,13 @@ from .label_selector import LabelSelector, decode_label_selector
 from .meta import ApiObject, ObjectRef, decode_metadata
 from .node_selector import NodeSelector, Requirement, decode_node_selector
 from .quantity import Quantity
+from .record import record, value_record
 
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 SELECTED_NODE_ANNOTATION = "volume.kubernetes.io/selected-node"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class ClaimRequest:
     """The spec of a PersistentVolumeClaim. `storage_class` is None where it isn't stated (the default class), "" for no class at all."""
 
@@ -46,7 +47,7 @@ class ClaimRequest:
     attributes_class: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class PersistentVolumeClaim(ApiObject):
     """A claim for a volume."""
 
@@ -72,7 +73,7 @@ class PersistentVolumeClaim(ApiObject):
         return bool(self.request.volume_name) and "pv.kubernetes.io/bind-completed" in self.metadata.annotations
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class PersistentVolume(ApiObject):
     """`kind` is the API's member name of its source ("csi", "local", "nfs", …); `driver` and `handle` are a CSI volume's."""
 
@@ -94,7 +95,7 @@ class PersistentVolume(ApiObject):
     attributes_class: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class StorageClass(ApiObject):
     """`allowed_topologies`: alternatives, each a conjunction of label requirements (In)."""
 
@@ -112,7 +113,7 @@ class StorageClass(ApiObject):
         return any(annotations.get(f"storageclass.{part}kubernetes.io/is-default-class") == "true" for part in ("", "beta."))
 
 
-@dataclass(frozen=True, slots=True)
+@value_record()
 class CSINodeDriver:
     """`count` is how many volumes of the driver the node can attach, None without a limit."""
 
@@ -121,7 +122,7 @@ class CSINodeDriver:
     count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class CSINode(ApiObject):
     """Which CSI drivers run on a node."""
 
@@ -131,7 +132,7 @@ class CSINode(ApiObject):
     drivers: tuple[CSINodeDriver, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class CSIDriver(ApiObject):
     """`prevents_scheduling` is preventPodSchedulingIfMissing: pods don't go to nodes without this driver."""
 
@@ -143,7 +144,7 @@ class CSIDriver(ApiObject):
     prevents_scheduling: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class CSIStorageCapacity(ApiObject):
     """How much a driver can still provision for a class in a part of the cluster."""
 
@@ -155,7 +156,7 @@ class CSIStorageCapacity(ApiObject):
     maximum_volume_size: Quantity | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@record(weakref_slot=True)
 class VolumeAttachment(ApiObject):
     """A volume attached, or to be attached, to a node."""
 

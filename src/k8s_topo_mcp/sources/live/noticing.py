@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from ...history.metadata_only import metadata_change
 from ...objects import ApiObject, DecodeError, Json, Metadata, Timestamp
+from ...objects.record import record
 from ...view.past import MetadataChange
 from .errors import defect
 
@@ -23,7 +23,7 @@ Tell = Callable[[MetadataChange], None]
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record()
 class Noted(ApiObject):
     """An object of which it is known that it is there, and in which version."""
 
