@@ -6,10 +6,13 @@ from itertools import islice
 
 import pytest
 
+from k8s_topo_mcp.diagnosis.growth import more_nodes_start
+from k8s_topo_mcp.diagnosis.node_changes import more_nodes
 from k8s_topo_mcp.diagnosis.pending import explain_pending
 from k8s_topo_mcp.diagnosis.report import Report, Trial
-from k8s_topo_mcp.diagnosis.trials import Subject, fitting_anywhere
-from k8s_topo_mcp.objects import Pod
+from k8s_topo_mcp.diagnosis.trials import Subject, fitting, fitting_anywhere
+from k8s_topo_mcp.objects import Node, Pod
+from k8s_topo_mcp.scheduling.placement import place
 from k8s_topo_mcp.view import ClusterView
 from tests.oracle.generate import problems
 
@@ -124,9 +127,9 @@ def test_where_every_node_is_full_only_what_a_new_one_brings_counts(spread: bool
     constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "minDomains": 3}
     rules = {"topologySpreadConstraints": [{**constraint, "labelSelector": {"matchLabels": {"app": "x"}}}]} if spread else {}
     items = [device_class(), *asking(request(), requests={"cpu": "6"}, **rules)]
-    for place in range(4):
-        name = f"n{place}"
-        items += [node(name, labels={"zone": "ab"[place % 2], "kind": "ab"[place // 2]}), pod(f"q{place}", on=name, requests={"cpu": "4"})]
+    for at in range(4):
+        name = f"n{at}"
+        items += [node(name, labels={"zone": "ab"[at % 2], "kind": "ab"[at // 2]}), pod(f"q{at}", on=name, requests={"cpu": "4"})]
     items += [pool(gpus(2), "n0"), pool(gpus(2), "n1")]
     view = cluster(*items)
     report = explained(view)
@@ -134,3 +137,21 @@ def test_where_every_node_is_full_only_what_a_new_one_brings_counts(spread: bool
     assert more
     assert spread or any(trial.helps for trial in more)
     all_agree(view, report)
+
+
+@pytest.mark.parametrize("minor", [34, 35, 36, 37])
+def test_a_new_node_sees_a_broken_pool_that_the_release_shows_to_every_node(minor: int) -> None:
+    """1.35 and 1.36 take a slice with counter sets for one of every node; a pool that is incomplete ends a request for all devices."""
+    counters = pool([], "n2", name="n2-counters", count=2, sharedCounters=[{"name": "card", "counters": {"a": {"value": "1"}}}])
+    pools = (pool(gpus(2), "n1"), held("h", ["gpu-0"], "n1"), counters)
+    asked = (device_class(), *asking(request("r", None)))
+    view = cluster(node("n1"), node("n2"), *pools, *asked, minor=minor, gates={"DRAPartitionableDevices": True})
+    owner = view.get(Pod, "p", "default")
+    assert owner is not None
+    placement = place(view, owner)
+    problem = placement.devices.problem
+    assert problem is not None
+    (change,) = more_nodes(view, view.all(Node)[:1], False, problem)
+    alone = Subject(view, None, problem.claims, problem, ())
+    assert fitting(alone, change) == fitting_anywhere(alone, change) == (() if minor in (35, 36) else ("another-node-like-n1",))
+    assert more_nodes_start(view, owner, placement) is False  # n2 ends every attempt

@@ -14,7 +14,7 @@ from k8s_topo_mcp.history.saying import from_objects, stated, times
 from k8s_topo_mcp.objects import decode
 from k8s_topo_mcp.view import ClusterView
 from k8s_topo_mcp.view.past import Effect
-from tests.history.objects import NOON, Item, claim, condition, device, edited, item, made, node, piece, pod, view
+from tests.history.objects import CREATED, NOON, Item, claim, condition, device, edited, item, made, node, piece, pod, view
 
 SCENES = Path(__file__).parents[1] / "scenes"
 DUMPS = (SCENES / "four-h100-nodes" / "objects.json", SCENES / "gang-16.json")
@@ -122,3 +122,16 @@ def test_events_count_by_reason() -> None:
         ("Node", "", "event NodeNotReady", "3 times: m", AT)
     ]
     assert from_events(view(event("NodeNotReady")), NOON, NOON + 1) == ()
+
+
+def test_changes_of_one_moment_come_in_one_order_however_long_a_time_is_asked_for() -> None:
+    late = "2026-11-29T11:59:00Z"
+    # The first by name speaks late alone, so its stretch is the first in the index; the other one speaks earlier too.
+    first = pod("a", metadata={"creationTimestamp": late})
+    other = pod("b", metadata={"creationTimestamp": CREATED, "deletionTimestamp": late})
+    # So many stretches in all that a window of three hours is gone through stretch by stretch.
+    rest = [pod(f"c{hour}", metadata={"creationTimestamp": f"2026-11-28T{hour:02}:00:00Z"}) for hour in range(24)]
+    of = view(first, other, *rest)
+    hours = from_objects(of, NOON - 3 * 3600)
+    assert len({change.at for change in hours}) < len(hours)
+    assert from_objects(of, 0)[-len(hours) :] == hours

@@ -17,6 +17,7 @@ from ..dra.divisions import Group
 from ..dra.effort import FILTER_LIMIT
 from ..dra.inventory import Inventory, PoolKey
 from ..dra.outcome import Aborted, Allocated, Outcome, Unallocatable
+from ..dra.pools import shown_to_all
 from ..dra.problem import NOTHING_HELD, AllocationProblem, InUse, TargetNode
 from ..objects import ApiObject, Node, Pod, ResourceClaim, ResourceSlice
 from ..scheduling import dynamic_resources, pod_topology_spread
@@ -177,7 +178,7 @@ def _added(subject: Subject, problem: AllocationProblem, change: Change, added: 
         return _fitting_on(subject, change, tuple(nodes))  # what is asked of the new node depends on more than itself
     # With all of the pools that it sees: slices for other nodes tell whether a pool is complete, and of which generation.
     inventory = problem.inventory
-    seen = {(entry.driver, entry.pool) for entry in inventory.shared}
+    seen = shown_to_all(inventory, problem.minor, problem.features, problem.variant)
     shared = sorted((entry for pool in seen for entry in inventory.by_pool[pool]), key=lambda entry: inventory.places[id(entry)])
     changed = replace(problem, inventory=Inventory.of((*slices, *shared)))
     if pod is not None:

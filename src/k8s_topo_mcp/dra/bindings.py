@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from ..objects import Attribute, ResourceSlice
 from ..view import derived
+from ..view.keeping import make_room
 from .outcome import Unknown
 
 NOT_YET = "isn't known before the node is there"
@@ -87,9 +88,8 @@ def with_values(entry: ResourceSlice, values: Sequence[Supposed]) -> ResourceSli
     found = kept.get(key)
     if found is None:
         found = _with_values(entry, key)
-        if len(kept) >= _KEPT_PER_SLICE:
-            kept.pop(next(iter(kept)))
         kept[key] = found
+        make_room(kept, _KEPT_PER_SLICE)
     return found
 
 

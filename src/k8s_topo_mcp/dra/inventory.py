@@ -13,6 +13,7 @@ from operator import not_
 from typing import Any, TypeVar
 
 from ..objects import ResourceSlice
+from ..view.keeping import make_room
 from ..view.trail import Mark, Trail
 
 V = TypeVar("V")
@@ -167,9 +168,8 @@ def kept_for(questions: dict[Any, V], question: Hashable, make: Callable[[], V],
     found = questions.pop(question, None)
     if found is None:
         found = make()
-        while len(questions) >= most:
-            questions.pop(next(iter(questions)), None)
     questions[question] = found
+    make_room(questions, most)
     return found
 
 

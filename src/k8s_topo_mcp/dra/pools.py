@@ -197,6 +197,16 @@ def _foreign_counters(
     return found
 
 
+def shown_to_all(inventory: Inventory, minor: int, features: frozenset[str], variant: Variant | None) -> frozenset[PoolKey]:
+    """The pools of which any node sees something, whatever its name and labels: those with slices that name no node, and those in trouble
+    whose counter sets this release shows to every node. A new node sees them too."""
+    seen = {(entry.driver, entry.pool) for entry in inventory.shared}
+    if counters_everywhere(minor, variant):
+        ordered = variant is not None and variant.ordered
+        seen.update(key for key in inventory.named_counters if _in_trouble(inventory, key, minor, features, ordered))
+    return frozenset(seen)
+
+
 def _in_trouble(inventory: Inventory, key: PoolKey, minor: int, features: frozenset[str], ordered: bool) -> bool:
     """Whether a node that sees nothing but the pool's counters would find it incomplete or invalid."""
     counters, everything = inventory.named_counters[key], inventory.by_pool[key]

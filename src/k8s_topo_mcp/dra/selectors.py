@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..cel import CompileError, DeviceValues, Environment, EvaluationError, Program, Reads, compile_selector
 from ..objects import Device, DeviceClass, ResourceSlice, Selector
 from ..view import derived
+from ..view.keeping import make_room
 from .bindings import unknown_attributes
 from .outcome import SelectorFailure, Undetermined
 
@@ -164,9 +165,8 @@ def _chain_verdicts(entry: ResourceSlice, selectors: SelectorChain) -> tuple[Ver
 
 
 def _keep(kept: dict[object, tuple[object, ...]], key: object, value: tuple[object, ...]) -> None:
-    if len(kept) >= _KEPT_PER_SLICE:
-        kept.pop(next(iter(kept)))
     kept[key] = value
+    make_room(kept, _KEPT_PER_SLICE)
 
 
 def device_class_unsupported(device_class: DeviceClass) -> bool:

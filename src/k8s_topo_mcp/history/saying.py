@@ -276,5 +276,5 @@ def _from_objects(
 def _between(index: Mapping[int, Sequence[V]], since: Timestamp, end: Timestamp) -> Iterator[V]:
     """What an index by time has under the stretches from `since` to `end`."""
     first, last = int(since // BUCKET), int(end // BUCKET)
-    wanted = range(first, last + 1) if last - first < len(index) else [entry for entry in index if first <= entry <= last]
+    wanted = range(first, last + 1) if last - first < len(index) else sorted(entry for entry in index if first <= entry <= last)
     return chain.from_iterable(map(index.get, wanted, repeat(())))

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..dra.outcome import Outcome
 from ..dra.problem import TargetNode
 from ..objects import Node, Pod
 from ..view import ClusterView
 from ..view.indices import nodes_nominated
+from ..view.keeping import make_room
 from . import node_ports
 from .filters import Filters, Refusals
 from .node_info import NodeInfo, differing, node_infos, other_nodes
@@ -47,7 +47,7 @@ def placed(
         each = zip(nodes, targets, strict=True)
         found = PlacedNodes({own.name: NodePlacement(node, own, plain[own.name], (), outcomes.get(own.name)) for node, own in each})
     carried[question] = _Placed(nodes, plain, outcomes, found)
-    _forget(carried)
+    make_room(carried, KEPT_SIGNATURES)
     return found
 
 
@@ -100,7 +100,7 @@ def against_all(view: ClusterView, pod: Pod, filters: Filters) -> Mapping[str, R
     found = kept.get(own)
     if found is None:
         found = kept[own] = _refused_by_each(view, filters, own)
-        _forget(kept)
+        make_room(kept, KEPT_SIGNATURES)
     return found
 
 
@@ -118,7 +118,7 @@ def _refused_by_each(view: ClusterView, filters: Filters, own: Hashable) -> Mapp
     else:
         found = _refused_by_others(before, filters, infos, nominated)
     carried[question] = _Refused(infos, nominated, found)
-    _forget(carried)
+    make_room(carried, KEPT_SIGNATURES)
     return found
 
 
@@ -167,9 +167,3 @@ class _Refused:
 
 def _nothing_refused(_: tuple[Node, ...]) -> dict[Hashable, _Refused]:
     return {}
-
-
-def _forget(kept: dict[Hashable, Any]) -> None:
-    """The oldest of too many signatures."""
-    for oldest in tuple(kept)[: max(0, len(kept) - KEPT_SIGNATURES)]:
-        kept.pop(oldest, None)

@@ -11,6 +11,7 @@ from ..objects import Node, Pod
 from ..objects.quantity import Quantity
 from ..releases import Release
 from ..view import ClusterView, derived
+from ..view.keeping import make_room
 from ..view.lately import Mark, mark, others_since
 
 MANY = 64
@@ -91,8 +92,7 @@ def node_infos(view: ClusterView) -> Mapping[str, NodeInfo]:
         else:
             infos = {node.name: _info(view, node, pods, known) for node in nodes}
         last[question] = _Round(nodes, pods, mark(view, Pod), infos)
-        for oldest in tuple(last)[: max(0, len(last) - KEPT_ROUNDS)]:
-            last.pop(oldest, None)
+        make_room(last, KEPT_ROUNDS)
         return infos
 
     return view.memo("node infos", look)
