@@ -69,7 +69,7 @@ class Plugin:
 
 
 def open_(path: Path, **options: Any) -> LiveSource:
-    source = LiveSource(str(path), pace=replace(QUICK, first=options.pop("first", 20.0)), **options)
+    source = LiveSource(str(path), pace=replace(QUICK, first=options.pop("first", QUICK.first)), **options)
     source.start()
     return source
 
