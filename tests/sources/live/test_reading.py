@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,12 @@ from fault_injection.replay import Faults, serve
 from fault_injection.replay.churn import Churn
 from k8s_topo_mcp.objects import Node, Pod, ResourceSlice
 from k8s_topo_mcp.sources.live.clock import Clock
+from k8s_topo_mcp.sources.live.source import LiveSource
 from k8s_topo_mcp.sources.snapshot import load
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 
-from .conftest import FOUR, QUICK, Heard, Opened, pod, same, until, versions
+from .conftest import FAR, FOUR, QUICK, Heard, Opened, pod, same, until, versions
 
 PAGES = replace(QUICK, watch_list=False, page=7)
 
@@ -220,6 +222,17 @@ def test_a_closed_source_ends_its_thread_and_keeps_its_last_view(opened: Opened)
         assert not source._thread.is_alive()
         assert view.count(Node) == 4
         until("its connections are closed", lambda: server.watching == 0)
+
+
+def test_a_source_that_is_closed_before_its_thread_has_begun_ends_too(tmp_path: Path) -> None:
+    with serve(FOUR) as server:
+        source = LiveSource(str(server.kubeconfig(tmp_path / "kubeconfig")), pace=QUICK)
+        source.close()  # as one that comes between the thread's start and its loop's
+        source.start()
+        assert source._thread is not None
+        source._thread.join(FAR)
+        assert not source._thread.is_alive()
+        assert server.requests == []
 
 
 def test_the_collector_rests_while_the_cluster_is_read_and_no_longer(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
