@@ -59,17 +59,25 @@ def test_answers_are_those_from_the_snapshot(opened: Opened) -> None:
             assert ours.splitlines()[:-1] == theirs.splitlines()[:-1], asked
 
 
-def test_an_unchanged_cluster_is_the_same_view(opened: Opened) -> None:
-    with serve(FOUR) as server:
-        source = opened(server)
-        assert source.view() is source.view()
+class _ByHand(Clock):
+    """A wall clock that the test moves."""
 
-
-class _Standing(Clock):
-    """A wall clock that stands still."""
+    at = 1_796_000_000.0
 
     def wall(self) -> float:
-        return 1_796_000_000.0
+        return self.at
+
+
+def test_an_unchanged_cluster_is_the_same_view_for_a_second(opened: Opened) -> None:
+    clock = _ByHand()
+    with serve(FOUR) as server:
+        source = opened(server, clock=clock)
+        first = source.view()
+        assert source.view() is first
+        clock.at += 0.9
+        assert source.view() is first
+        clock.at += 0.1
+        assert source.view() is not first
 
 
 def test_a_change_makes_a_new_view_in_which_all_else_is_the_same_object(opened: Opened) -> None:
