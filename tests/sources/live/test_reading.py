@@ -227,6 +227,7 @@ def test_a_closed_source_ends_its_thread_and_keeps_its_last_view(opened: Opened)
         view = source.view()
         source.close()
         assert source._thread is not None
+        source._thread.join(FAR)  # close() itself waits five seconds
         assert not source._thread.is_alive()
         assert view.count(Node) == 4
         until("its connections are closed", lambda: server.watching == 0)
