@@ -273,6 +273,13 @@ async def test_metrics_say_what_waits_what_is_free_and_what_was_asked(plain: Run
 # --- the end ----------------------------------------------------------------------------------------------------------------------
 
 
+def test_who_has_read_where_it_serves_may_end_it() -> None:
+    """A signal that comes before the loop runs; a container's first process wouldn't even get it."""
+    server = Running("--snapshot", str(GANG))
+    assert server.stop() == 0
+    assert len(server.lines) == 1
+
+
 def test_sigterm_ends_it_in_order() -> None:
     server = Running("--snapshot", str(GANG))
     assert post(server.url).status_code == 200
