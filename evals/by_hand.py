@@ -45,9 +45,10 @@ def start(options: argparse.Namespace) -> int:
         sys.stdout.write(f"\nexport KUBECONFIG={kubeconfig.resolve()}\n")
         for name, command in chosen.commands(kubeconfig.resolve(), case.snapshot).items():
             sys.stdout.write(f"MCP server {name}: {' '.join(command.command)}\n")
+        stopping = told_to_end()
         sys.stdout.write(f"then: python -m evals answer FILE --out {options.out}\n")
         sys.stdout.flush()
-        until_told(told_to_end(), (options.out / "started.json").exists)
+        until_told(stopping, (options.out / "started.json").exists)
     return 0
 
 

@@ -26,7 +26,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 """The key under which WebDriver hands out elements (W3C WebDriver, 12.1)."""
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "End": "\ue010"}
-PATIENCE = 60
+PATIENCE = 150
 """Seconds that a page may take before a test gives up; none of them is measured."""
 # As root Chromium can't have its sandbox; without the others it asks for its maker's servers at every start.
 ARGUMENTS = (
@@ -139,9 +139,10 @@ def browser() -> Iterator[Browser]:
             [driver, "--port=0", "--allowed-ips=127.0.0.1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
         )
         try:
-            with httpx.Client(base_url=f"http://127.0.0.1:{_port(process)}", timeout=120, trust_env=False) as client:
+            with httpx.Client(base_url=f"http://127.0.0.1:{_port(process)}", timeout=PATIENCE, trust_env=False) as client:
                 options = {"binary": binary, "args": [*ARGUMENTS, f"--user-data-dir={profile}"]}
-                wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+                limits = {"script": PATIENCE * 1000, "pageLoad": PATIENCE * 1000}
+                wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}, "timeouts": limits}
                 answer = client.post("/session", json={"capabilities": {"alwaysMatch": wanted}}).json()["value"]
                 assert "sessionId" in answer, answer
                 try:
@@ -152,7 +153,7 @@ def browser() -> Iterator[Browser]:
                     client.delete(f"/session/{answer['sessionId']}")
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE)
             assert process.stdout is not None
             process.stdout.close()
 

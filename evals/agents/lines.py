@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import fcntl
+import io
 import os
 import queue
+import select
 import signal
+import struct
 import subprocess
+import termios
 import threading
 import time  # noqa: TID251 - attempts are timed
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from evals.tasks import STOPPING
@@ -17,7 +23,10 @@ from evals.tasks import STOPPING
 GRACE = 3.0
 """Seconds from the polite signal to the other one."""
 LAST = 1.0
-"""Seconds in which the last lines of a program that has ended must come; what it left running may hold the pipe open for ever."""
+"""Seconds for which lines are still awaited once a program has ended; what it left running may hold the pipe open for ever. What is in the
+pipe by then is heard, however late it is read."""
+LOOK = 0.05
+"""Seconds between two looks at whether the program has ended, or its time."""
 MOST = 50_000_000
 """Characters that a program may write before it is ended."""
 
@@ -48,13 +57,12 @@ def run(
             stderr=aside,
             cwd=home,
             env=dict(environment),
-            text=True,
-            errors="replace",
             start_new_session=True,
         )
     lines: queue.Queue[str | None] = queue.Queue()
-    for work in (_give, _take):
-        threading.Thread(target=work, args=(child, given, lines), daemon=True).start()
+    enough = threading.Event()
+    threading.Thread(target=_give, args=(child, given), daemon=True).start()
+    threading.Thread(target=_take, args=(child, enough, lines), daemon=True).start()
     ended: tuple[float, float] | None = None  # by the monotonic clock, and by the attempt's
     over = False
     written = 0
@@ -64,10 +72,12 @@ def run(
             if ended is None and child.poll() is not None:
                 ended = now, clock()
             over = ended is None and (clock() >= seconds or STOPPING.is_set())
-            if over or (ended is not None and now - ended[0] >= LAST):
+            if over:
                 break
+            if ended is not None and now - ended[0] >= LAST:
+                enough.set()
             try:
-                line = lines.get(timeout=0.05)
+                line = lines.get(timeout=LOOK)
             except queue.Empty:
                 continue
             if line is None:  # the pipe is closed
@@ -82,27 +92,54 @@ def run(
                 raise TooMuch(f"more than {MOST} characters on stdout")
             heard(line)
     finally:
+        enough.set()
         _end(child)
     told = errors.read_bytes()[-2000:].decode("utf-8", "replace").strip()
     return (None if over else child.returncode), told, ended[1] if ended is not None else clock()
 
 
-def _give(child: subprocess.Popen[str], given: str, lines: queue.Queue[str | None]) -> None:
+def _give(child: subprocess.Popen[bytes], given: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         if child.stdin is not None:
-            child.stdin.write(given)
+            child.stdin.write(given.encode("utf-8", "replace"))
             child.stdin.close()
 
 
-def _take(child: subprocess.Popen[str], given: str, lines: queue.Queue[str | None]) -> None:
+def _take(child: subprocess.Popen[bytes], enough: threading.Event, lines: queue.Queue[str | None]) -> None:
+    """Put each line of stdout into `lines`, and None at the end: that of the pipe, or when it is `enough` that of what is in it."""
     with contextlib.suppress(OSError, ValueError):
         if child.stdout is not None:
-            for line in child.stdout:
-                lines.put(line)
+            text = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
+            line: list[str] = []
+            for piece in _pieces(child.stdout.fileno(), enough):
+                first, *more = text.decode(piece).split("\n")
+                line.append(first)
+                for part in more:
+                    lines.put("".join(line) + "\n")
+                    line = [part]
+            line.append(text.decode(b"", final=True))
+            if any(line):
+                lines.put("".join(line))
     lines.put(None)
 
 
-def _end(child: subprocess.Popen[str]) -> None:
+def _pieces(pipe: int, enough: threading.Event) -> Iterator[bytes]:
+    """What comes out of a pipe until its end; once it is `enough`, what is in it at that moment and no more: a writer may have no end."""
+    ready = select.poll()
+    ready.register(pipe, select.POLLIN)
+    while not enough.is_set():
+        if ready.poll(LOOK * 1000):
+            piece = os.read(pipe, 1 << 16)
+            if not piece:
+                return
+            yield piece
+    left = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+    while left > 0 and (piece := os.read(pipe, left)):
+        left -= len(piece)
+        yield piece
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
     """End the program's whole group by its own id; what has ended already is passed over."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -62,15 +62,17 @@ def inject(options: argparse.Namespace) -> int:
         reach = foreign.cluster(options)
         with foreign.injected(chosen, reach, seed, _innocents(options), kubelets=options.lab is None, tell=_tell_run):
             if options.lab is None:
+                stopping = told_to_end()
                 sys.stderr.write("its nodes are served until Ctrl-C; `clean` removes what was made\n")
-                until_told(told_to_end())
+                until_told(stopping)
         return 0
     with Session(chosen.fault.plane) as session, session.injected(chosen, seed, _innocents(options)) as injection:
         session.finish(injection)
         _tell(injection)
+        stopping = told_to_end()  # who has read the path may end it
         sys.stdout.write(f"{session.lab.kubeconfig}\n")
         sys.stdout.flush()
-        until_told(told_to_end())
+        until_told(stopping)
     return 0
 
 

@@ -43,9 +43,9 @@ def main(arguments: list[str]) -> int:
             ) as server,
         ):
             faults.resolve(resource.name for resource in server.store.resources())
+            stopping = told_to_end()  # who has read the address may end it
             sys.stdout.write(f"{server.url}\n{server.kubeconfig(options.kubeconfig or Path(folder) / 'kubeconfig')}\n")
             sys.stdout.flush()
-            stopping = told_to_end()
             with Churn(server, options.churn, options.seed) if options.churn else contextlib.nullcontext() as churn:
                 until_told(stopping)
                 if churn is not None:

@@ -21,6 +21,8 @@ from k8s_topo_mcp.cli.demo import QUESTIONS
 
 TGKILL = defaultdict(lambda: 131, x86_64=234)
 """The system call's number: 131 on the architectures that came after x86 (include/uapi/asm-generic/unistd.h)."""
+PATIENCE = 120
+"""Seconds that a slow machine may take."""
 COMMAND = [sys.executable, "-m", "k8s_topo_mcp"]
 
 
@@ -107,7 +109,7 @@ def serving() -> Iterator[subprocess.Popen[bytes]]:
     )
     process.stdin.flush()
     try:
-        assert select.select([process.stdout], [], [], 120)[0]
+        assert select.select([process.stdout], [], [], PATIENCE)[0]
         assert b'"id":1' in process.stdout.readline()
         yield process
         process.kill()
@@ -122,7 +124,7 @@ def serving() -> Iterator[subprocess.Popen[bytes]]:
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_serve_at_once_although_stdin_stays_open(serving: subprocess.Popen[bytes], number: int, status: int) -> None:
     serving.send_signal(number)
-    assert serving.wait(60) == status
+    assert serving.wait(PATIENCE) == status
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="tgkill and /proc are Linux")
@@ -131,7 +133,7 @@ def test_a_signal_ends_serve_whichever_thread_it_reaches(serving: subprocess.Pop
     others = [int(task.name) for task in Path(f"/proc/{serving.pid}/task").iterdir() if int(task.name) != serving.pid]
     assert others
     assert ctypes.CDLL(None).syscall(TGKILL[platform.machine()], serving.pid, max(others), signal.SIGINT) == 0
-    assert serving.wait(60) == 130
+    assert serving.wait(PATIENCE) == 130
 
 
 def test_serve_writes_nothing_but_the_protocol_to_stdout() -> None:

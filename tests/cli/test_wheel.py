@@ -31,7 +31,7 @@ def run(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """As somebody who has nothing but the wheel and what it needs."""
     environment = {"PATH": os.defpath, "PYTHONPATH": str(site), "HOME": "/nonexistent"}
     command = [sys.executable, "-P", "-m", "k8s_topo_mcp", *arguments]
-    return subprocess.run(command, env=environment, cwd=site.parent, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, env=environment, cwd=site.parent, capture_output=True, text=True, timeout=250, check=False)
 
 
 def test_it_has_every_file_of_the_package_and_no_other(unpacked: Path) -> None:

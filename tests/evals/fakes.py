@@ -1,9 +1,11 @@
-"""Fakes that speak the real protocols: the Messages API, chat completions, and programs. Each plays a script, a reply a turn."""
+"""Fakes that speak the real protocols (the Messages API, chat completions) and programs, which play a script, a reply a turn. Clocks."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
+import re
 import stat
 import sys
 import threading
@@ -12,6 +14,12 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from evals.tasks import Told
 
 Object = dict[str, Any]
 
@@ -104,3 +112,41 @@ def program(folder: Path, name: str, body: str) -> Path:
     path.write_text(f"#!{sys.executable}\n{body}")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
+
+
+def later(seconds: int) -> str:
+    """What a program does to let so much of its attempt's time pass, once all is heard that it said before."""
+    return f"print('[{seconds} s later]', flush=True)\n"
+
+
+class Standing:
+    """The clock of attempts that stands, but for programs that say how much `later` it is: it doesn't matter how long they really take."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.at = 0.0
+        say = Told.say
+
+        def said(told: Told, kind: str, at: float, **what: Any) -> None:
+            say(told, kind, at, **what)
+            if kind == "line" and (passed := re.fullmatch(r"\[(\d+) s later\]", what["text"].strip())):
+                self.at += int(passed[1])
+
+        monkeypatch.setattr(Told, "say", said)
+        monkeypatch.setattr("evals.tasks.time", self)
+
+    def monotonic(self) -> float:
+        return self.at
+
+
+class Skipping:
+    """What event loops take for the time: the real one, and what was skipped. Nothing sleeps: its time is skipped."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.skipped = 0.0
+        time = asyncio.BaseEventLoop.time
+        monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda loop: time(loop) + self.skipped)
+        monkeypatch.setattr(anyio, "sleep", self.sleep)
+
+    async def sleep(self, seconds: float) -> None:
+        self.skipped += seconds
+        await anyio.lowlevel.checkpoint()

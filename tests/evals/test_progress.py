@@ -19,6 +19,12 @@ from evals.records import Record
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.fixture(autouse=True)
+def _as_wide_as_a_terminal_mostly_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the environment of who runs the tests says: in a narrow one a bar is cut short."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+
 def record(case: str, **more: Any) -> Record:
     return Record(case=case, seed=1, arm="x", agent="x", model="", repeat=0, **{"outcome": "answered", "seconds": 1.5, **more})
 

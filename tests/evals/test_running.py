@@ -313,7 +313,7 @@ def test_an_attempt_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["answer", str(wrong), "--out", str(tmp_path)]) == 1
     wrong.write_text('{"nothing_wrong": true}')
     assert main(["answer", str(wrong), "--out", str(tmp_path)]) == 0
-    assert child.wait(30) == 0
+    assert child.wait(120) == 0
     child.stdout.close()
     (record,) = read(tmp_path)
     assert (record.agent, record.model, record.arm, record.repeat, record.outcome) == ("manual", "me", "ours", 0, "answered")
@@ -363,7 +363,7 @@ def test_a_run_that_is_told_to_end_ends_its_programs_and_makes_their_attempts_ag
     while not started.exists() and time.monotonic() < limit:
         time.sleep(0.05)
     child.send_signal(signal.SIGTERM)
-    _, told = child.communicate(timeout=60)
+    _, told = child.communicate(timeout=120)
     assert child.returncode == 1
     assert b"the same command goes on where it was" in told
     assert read(tmp_path / "run") == []

@@ -45,7 +45,7 @@ def alive(pid: int) -> bool:
     return not (state.exists() and ") Z " in state.read_text())
 
 
-def soon(true: Callable[[], bool], seconds: float = 15) -> bool:
+def soon(true: Callable[[], bool], seconds: float = 120) -> bool:
     limit = time.monotonic() + seconds
     while not true():
         if time.monotonic() > limit:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,14 @@ import httpx
 
 COMMAND = [sys.executable, "-m", "k8s_topo_mcp"]
 GANG = Path(__file__).parents[1] / "scenes/gang-16.json"
+PATIENCE = 120.0
+"""Seconds that a slow machine may take. httpx's own limit is five."""
 _WHERE = re.compile(r"http://[\w.\[\]:]+:\d+")
+
+
+def get(url: str, headers: dict[str, str] | None = None) -> httpx.Response:
+    """The answer, however long it takes."""
+    return httpx.get(url, headers=headers, trust_env=False, timeout=PATIENCE)
 
 
 class Running:
@@ -40,7 +48,7 @@ class Running:
                 self.lines.append(line.rstrip("\n"))
                 self._news.notify_all()
 
-    def said(self, part: str, seconds: float = 60) -> str:
+    def said(self, part: str, seconds: float = PATIENCE) -> str:
         """The first line with that part, once it is there."""
         with self._news:
             assert self._news.wait_for(lambda: any(part in line for line in self.lines), seconds), self.lines
@@ -57,10 +65,8 @@ class Running:
 
     def wait_ready(self) -> None:
         """Until the cluster was read."""
-        import time
-
-        until = time.monotonic() + 60
-        while httpx.get(f"{self.url}/readyz", trust_env=False).status_code != 200:
+        until = time.monotonic() + PATIENCE
+        while get(f"{self.url}/readyz").status_code != 200:
             assert time.monotonic() < until, self.lines
             time.sleep(0.05)
 
@@ -68,8 +74,8 @@ class Running:
         """End it as a kubelet does, and give its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(60)
-        self._reader.join(10)
+        status = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
         if self.process.stderr is not None:
             self.process.stderr.close()
         return status

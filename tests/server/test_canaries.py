@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import httpx
 import pytest
 from mcp.types import TextContent
 
 from fault_injection.replay import serve
-from tests.server.running import GANG, running
+from tests.server.running import GANG, get, running
 from tests.server.test_http import TOKEN, client
 from tests.sources.canaries import CANARIES, planted, secrets
 from tests.sources.canaries import TOKEN as CLUSTER_TOKEN
@@ -38,12 +37,12 @@ async def test_no_secret_leaves_the_process(more: list[str], tmp_path: Path) -> 
                     out += [part.text for part in said.content if isinstance(part, TextContent)] + [json.dumps(said.structured_content)]
                 out.append(str(await asking.read_resource("topo://overview")))
                 out.append(str(await asking.call_tool("explain_pending", {"pod": "nobody/none"})))
-            metrics = httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False)
+            metrics = get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
             assert metrics.status_code == 200
             out.append(metrics.text)
             # The cluster forgets the token: what is said of that must not quote it.
             cluster.access.rotate("another-token")
-            out.append(httpx.get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False).text)
+            out.append(get(f"{server.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text)
         assert not cluster.writes
     out += [audit.read_text(), *server.lines]
     text = "\n".join(out)

@@ -24,7 +24,7 @@ from k8s_topo_mcp.sources.snapshot import load
 from k8s_topo_mcp.sources.source import SourceError
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
-from tests.server.running import COMMAND, GANG, Running, running
+from tests.server.running import COMMAND, GANG, PATIENCE, Running, get, running
 
 pytestmark = pytest.mark.anyio
 ERAS = ("auto", "legacy")
@@ -64,14 +64,14 @@ async def client(url: str, era: str, token: str | None = None) -> AsyncIterator[
         return
     headers = {"Authorization": f"Bearer {token}"}
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=era) as found,
     ):
         yield found
 
 
 def post(url: str, **headers: str) -> httpx.Response:
-    return httpx.post(f"{url}/mcp", json=CALL, headers={**ACCEPT, **headers}, trust_env=False)
+    return httpx.post(f"{url}/mcp", json=CALL, headers={**ACCEPT, **headers}, trust_env=False, timeout=PATIENCE)
 
 
 def text(said: Any) -> str:
@@ -97,7 +97,7 @@ def test_it_says_at_the_start_whose_permissions_callers_have(plain: Running) -> 
 @pytest.mark.parametrize("host", ["evil.example.com", "evil.example.com:80", "127.0.0.1.evil.example.com", "127.0.0.1:80@evil.example.com"])
 def test_another_host_name_is_refused(plain: Running, host: str) -> None:
     assert post(plain.url, Host=host).status_code == 421
-    assert httpx.get(f"{plain.url}/metrics", headers={"Host": host}, trust_env=False).status_code == 421
+    assert get(f"{plain.url}/metrics", headers={"Host": host}).status_code == 421
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example.com", "null", "http://127.0.0.1.evil.example.com"])
@@ -111,22 +111,26 @@ def test_its_own_origin_is_let_in(plain: Running) -> None:
 
 def test_a_body_beyond_the_limit_is_refused(plain: Running) -> None:
     answer = httpx.post(
-        f"{plain.url}/mcp", content=b"x" * (1 << 21), headers={**ACCEPT, "Content-Type": "application/json"}, trust_env=False
+        f"{plain.url}/mcp",
+        content=b"x" * (1 << 21),
+        headers={**ACCEPT, "Content-Type": "application/json"},
+        trust_env=False,
+        timeout=PATIENCE,
     )
     assert answer.status_code == 413
 
 
 def test_probes_answer_whatever_host_they_name(plain: Running) -> None:
     for path in ("/healthz", "/readyz"):
-        answer = httpx.get(f"{plain.url}{path}", headers={"Host": "10.1.2.3:8080"}, trust_env=False)
+        answer = get(f"{plain.url}{path}", headers={"Host": "10.1.2.3:8080"})
         assert (answer.status_code, answer.text) == (200, "ok\n")
 
 
 def test_it_is_not_ready_before_the_cluster_was_read(tmp_path: Path) -> None:
     snapshot = tmp_path / "cluster.json"
     with running("--snapshot", str(snapshot)) as server:
-        assert httpx.get(f"{server.url}/healthz", trust_env=False).status_code == 200
-        assert httpx.get(f"{server.url}/readyz", trust_env=False).status_code == 503
+        assert get(f"{server.url}/healthz").status_code == 200
+        assert get(f"{server.url}/readyz").status_code == 503
         snapshot.write_bytes(GANG.read_bytes())
         server.wait_ready()
 
@@ -140,7 +144,7 @@ def test_it_is_not_ready_before_the_cluster_was_read(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("path", ["/mcp", "/metrics", "/anything"])
 def test_without_the_token_nothing_is_said(guarded: tuple[Running, Path, Path], header: dict[str, str], path: str) -> None:
-    answer = httpx.get(f"{guarded[0].url}{path}", headers=header, trust_env=False)
+    answer = get(f"{guarded[0].url}{path}", headers=header)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
 
@@ -255,7 +259,7 @@ async def test_metrics_say_what_waits_what_is_free_and_what_was_asked(plain: Run
         await asking.call_tool("explain_pending", {})
         await asking.call_tool("explain_pending", {"podd": "x"})
     for url in (plain.url, plain.beside):
-        said = httpx.get(f"{url}/metrics", trust_env=False).text
+        said = get(f"{url}/metrics").text
         assert re.search(r'^k8s_topo_pending_pods\{code="\w+"\} \d', said, re.MULTILINE)
         assert re.search(r'^k8s_topo_devices\{device_class="gpu.nvidia.com",state="free"\} \d', said, re.MULTILINE)
         assert re.search(r'^k8s_topo_largest_free\{device_class="gpu.nvidia.com"\} \d', said, re.MULTILINE)
@@ -263,10 +267,17 @@ async def test_metrics_say_what_waits_what_is_free_and_what_was_asked(plain: Run
         assert re.search(r'^k8s_topo_calls_total\{status="refused",tool="explain_pending"\} [1-9]', said, re.MULTILINE)
         assert re.search(r'^k8s_topo_call_seconds_count\{tool="explain_pending"\} [1-9]', said, re.MULTILINE)
         assert "trainer" not in said
-    assert httpx.post(f"{plain.beside}/mcp", json=CALL, headers=ACCEPT, trust_env=False).status_code == 404
+    assert httpx.post(f"{plain.beside}/mcp", json=CALL, headers=ACCEPT, trust_env=False, timeout=PATIENCE).status_code == 404
 
 
 # --- the end ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_who_has_read_where_it_serves_may_end_it() -> None:
+    """A signal that comes before the loop runs; a container's first process wouldn't even get it."""
+    server = Running("--snapshot", str(GANG))
+    assert server.stop() == 0
+    assert len(server.lines) == 1
 
 
 def test_sigterm_ends_it_in_order() -> None:

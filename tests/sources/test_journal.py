@@ -22,7 +22,7 @@ from k8s_topo_mcp.sources.journal.store import WAL_BYTES
 from k8s_topo_mcp.view import Effect
 from tests.history.objects import NOON, claim, edited, made, node, pod, view
 
-OVERALL = 60.0
+OVERALL = 120.0
 """Seconds after which something that has to happen hasn't."""
 
 

@@ -18,7 +18,7 @@ from k8s_topo_mcp.view.past import MetadataChange
 from tests.history.objects import NOON, edited, item, made, node
 
 HOME = made(item("Namespace", "kube-system", metadata={"uid": "0a1b2c3d-4e5f"}))
-OVERALL = 60.0
+OVERALL = 120.0
 
 
 @dataclass
@@ -39,23 +39,26 @@ class Fed:
         self.closed = False
         self._objects: dict[tuple[str, tuple[str, str]], ApiObject] = {}
         self._view: ClusterView | None = None
+        self._viewing = threading.Lock()
 
     def start(self) -> None:
         pass
 
     def feed(self, after: ApiObject, at: float) -> None:
-        before = self._objects.get((after.KIND, after.key))
-        self._objects[after.KIND, after.key] = after
-        self.now, self._view = at, None
+        with self._viewing:
+            before = self._objects.get((after.KIND, after.key))
+            self._objects[after.KIND, after.key] = after
+            self.now, self._view = at, None
         for observer in self.observers:
             observer.changed(before, after, at)
 
     def view(self) -> ClusterView:
         if not self.ready.is_set():
             raise SourceError("prod", "not yet")
-        if self._view is None:
-            self._view = ClusterView([HOME, *self._objects.values()], now=self.now, source=SourceInfo("live", "prod", self.now))
-        return self._view
+        with self._viewing:  # the test asks and the thread that opens the journal does
+            if self._view is None:
+                self._view = ClusterView([HOME, *self._objects.values()], now=self.now, source=SourceInfo("live", "prod", self.now))
+            return self._view
 
     def observe(self, observer: Observer) -> None:
         self.observers.append(observer)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -216,7 +217,7 @@ def run(
     open_metrics: Address | None = None,
     say: Callable[[str], None],
 ) -> None:
-    """Serve until SIGTERM or SIGINT; `say` is told where. Raises SourceError before anything is served."""
+    """Serve until SIGTERM or SIGINT; `say` is told where. Raises SourceError before anything is served. To be called in the main thread."""
     security = checked(address, tokens, hosts)
     listener = address.bound()
     beside = open_metrics.bound() if open_metrics is not None else None
@@ -230,8 +231,23 @@ def run(
             )
         )  # fmt: skip
 
+    told: list[int] = []
+    serving: list[_Uvicorn] = []
+
+    def end(number: int, _frame: object) -> None:
+        told.append(number)
+        for one in serving:
+            one.should_exit = True
+
+    # Uvicorn listens to signals once it runs; whoever has read where this serves may end it before.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+
     async def main() -> None:
         first = uvicorn_of(app(server, source, metrics, security, tokens))
+        serving.append(first)
+        if told:
+            first.should_exit = True
         async with anyio.create_task_group() as tasks:
             second = None
             if beside is not None:

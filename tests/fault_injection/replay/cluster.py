@@ -16,7 +16,8 @@ import httpx
 from fault_injection.replay import Server
 
 Object = dict[str, Any]
-PATIENCE = 30.0
+PATIENCE = 120.0
+"""Seconds that a slow machine may take."""
 
 
 def pod(

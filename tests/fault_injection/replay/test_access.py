@@ -10,7 +10,7 @@ import yaml
 
 from fault_injection.replay import Server, serve
 
-from .cluster import cluster, pod, watch
+from .cluster import PATIENCE, cluster, pod, watch
 
 
 def bearer(token: str) -> dict[str, str]:
@@ -18,7 +18,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def test_without_its_token_everything_is_401_and_tokens_rotate() -> None:
-    with serve(cluster(), token="old") as server, httpx.Client(base_url=server.url) as client:
+    with serve(cluster(), token="old") as server, httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
         for headers in ({}, bearer("wrong")):
             answer = client.get("/api/v1/nodes", headers=headers)
             assert (answer.status_code, answer.json()["message"]) == (401, "Unauthorized")
@@ -31,7 +31,7 @@ def test_without_its_token_everything_is_401_and_tokens_rotate() -> None:
 
 
 def test_with_rights_in_some_namespaces_alone() -> None:
-    with serve(cluster(), namespaces=["a"]) as server, httpx.Client(base_url=server.url) as client:
+    with serve(cluster(), namespaces=["a"]) as server, httpx.Client(base_url=server.url, timeout=PATIENCE) as client:
         assert client.get("/api/v1/namespaces/a/pods").status_code == 200
         assert client.get("/api/v1/nodes").status_code == 200
         everywhere = client.get("/api/v1/pods")
@@ -50,8 +50,8 @@ def test_with_rights_in_some_namespaces_alone() -> None:
 def test_a_kind_that_the_snapshot_could_not_read_is_forbidden() -> None:
     info = {"apiVersion": "k8s-topo-mcp/v1", "kind": "SnapshotInfo", "unreadable": [{"kind": "Pod", "reason": "forbidden"}]}
     with serve([info, cluster()[5]]) as server:
-        assert httpx.get(f"{server.url}/api/v1/pods").status_code == 403
-        assert httpx.get(f"{server.url}/api/v1/nodes").status_code == 200
+        assert httpx.get(f"{server.url}/api/v1/pods", timeout=PATIENCE).status_code == 403
+        assert httpx.get(f"{server.url}/api/v1/nodes", timeout=PATIENCE).status_code == 200
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
@@ -80,4 +80,4 @@ def test_a_kubeconfig_leads_to_the_server_and_is_private(tmp_path: Path) -> None
         assert config["clusters"][0]["cluster"]["server"] == server.url
         assert server.url.startswith("https://127.0.0.1:")
         with pytest.raises(httpx.ConnectError):
-            httpx.get(server.url)
+            httpx.get(server.url, timeout=PATIENCE)

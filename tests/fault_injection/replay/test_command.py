@@ -46,6 +46,20 @@ def test_it_serves_until_it_is_told_to_end() -> None:
     assert not Path(kubeconfig).exists()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_has_read_where_it_serves_may_end_it(number: signal.Signals) -> None:
+    process = start(SCENE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(number)
+        _, told = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, told) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

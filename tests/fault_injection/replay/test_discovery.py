@@ -9,7 +9,7 @@ from fault_injection.replay import serve
 from fault_injection.replay.discovery import AGGREGATED, versions_of
 from fault_injection.replay.resources import plural_of, resource_for
 
-from .cluster import cluster
+from .cluster import PATIENCE, cluster
 
 
 def test_the_old_form(client: httpx.Client) -> None:
@@ -61,12 +61,12 @@ def test_what_is_not_there(client: httpx.Client) -> None:
 def test_a_version_serves_what_was_recorded_in_it() -> None:
     old = {"apiVersion": "resource.k8s.io/v1beta1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "a"}}
     with serve([*cluster(), old]) as server:
-        group = httpx.get(f"{server.url}/apis/resource.k8s.io").json()
+        group = httpx.get(f"{server.url}/apis/resource.k8s.io", timeout=PATIENCE).json()
         assert [entry["version"] for entry in group["versions"]] == ["v1", "v1beta1"]
-        kinds = {entry["kind"] for entry in httpx.get(f"{server.url}/apis/resource.k8s.io/v1").json()["resources"]}
+        kinds = {entry["kind"] for entry in httpx.get(f"{server.url}/apis/resource.k8s.io/v1", timeout=PATIENCE).json()["resources"]}
         assert "ResourceClaim" not in kinds, "it was recorded in another version"
         assert "ResourceSlice" in kinds
-        assert len(httpx.get(f"{server.url}/apis/resource.k8s.io/v1beta1/resourceclaims").json()["items"]) == 1
+        assert len(httpx.get(f"{server.url}/apis/resource.k8s.io/v1beta1/resourceclaims", timeout=PATIENCE).json()["items"]) == 1
 
 
 @pytest.mark.parametrize(("minor", "served"), [("36", False), ("37", True)])
@@ -74,11 +74,11 @@ def test_a_release_serves_what_it_had(minor: str, served: bool) -> None:
     version = {"major": "1", "minor": minor, "gitVersion": f"v1.{minor}.0"}
     info = {"apiVersion": "k8s-topo-mcp/v1", "kind": "SnapshotInfo", "version": version, "featureGates": {"DRADeviceTaints": True}}
     with serve([*cluster(), info]) as server:
-        told = httpx.get(f"{server.url}/version").json()
+        told = httpx.get(f"{server.url}/version", timeout=PATIENCE).json()
         assert {**told, **version} == told
-        kinds = {entry["kind"] for entry in httpx.get(f"{server.url}/apis/resource.k8s.io/v1").json()["resources"]}
+        kinds = {entry["kind"] for entry in httpx.get(f"{server.url}/apis/resource.k8s.io/v1", timeout=PATIENCE).json()["resources"]}
         assert ("DeviceTaintRule" in kinds) is served
-        assert 'kubernetes_feature_enabled{name="DRADeviceTaints",stage=""} 1' in httpx.get(f"{server.url}/metrics").text
+        assert 'kubernetes_feature_enabled{name="DRADeviceTaints",stage=""} 1' in httpx.get(f"{server.url}/metrics", timeout=PATIENCE).text
 
 
 def test_health(client: httpx.Client) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from fault_injection.replay import Server, serve
 
-from .cluster import cluster, names, pod
+from .cluster import PATIENCE, cluster, names, pod
 
 PODS = "/api/v1/pods"
 
@@ -27,7 +27,9 @@ def test_what_is_missing_is_assigned(client: httpx.Client) -> None:
     found = client.get("/api/v1/namespaces/a/pods/p0").json()["metadata"]
     assert len(found["uid"]) == 36
     with serve([pod("new"), pod("old", revision=40)]) as other:
-        metadata = {item["metadata"]["name"]: item["metadata"] for item in httpx.get(f"{other.url}{PODS}").json()["items"]}
+        metadata = {
+            item["metadata"]["name"]: item["metadata"] for item in httpx.get(f"{other.url}{PODS}", timeout=PATIENCE).json()["items"]
+        }
     assert {name: entry["resourceVersion"] for name, entry in metadata.items()} == {"new": "41", "old": "40"}
     assert metadata["new"]["uid"] != metadata["old"]["uid"]
 

@@ -18,8 +18,9 @@ from k8s_topo_mcp.view import ClusterView
 
 SCENES = Path(__file__).parents[2] / "scenes"
 FOUR = str(SCENES / "four-h100-nodes")
-QUICK = Pace(backoff=(0.02, 0.2), refused=0.2, discovery=0.3, heartbeat=0.1, answer=5.0, silence=20.0, first=20.0, stale=10.0)
-FAR = 30.0
+QUICK = Pace(backoff=(0.02, 0.2), refused=0.2, discovery=0.3, heartbeat=0.1, sign=30.0, answer=60.0, silence=60.0, first=60.0, stale=30.0)
+"""What is done again is done soon; what a slow machine may take long for is waited for. A test of a limit sets that limit."""
+FAR = 120.0
 CHANGING = (("v1", "Pod"), ("v1", "Node"), ("resource.k8s.io/v1", "ResourceClaim"), ("resource.k8s.io/v1", "ResourceSlice"))
 
 

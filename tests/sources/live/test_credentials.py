@@ -23,7 +23,7 @@ from k8s_topo_mcp.sources.source import SourceError
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 
-from .conftest import FOUR, QUICK, Opened, pod, same, until
+from .conftest import FAR, FOUR, QUICK, Opened, pod, same, until
 
 CANARY = "canary-b7e1f0a94c2d4e7f9a55c1d2e3f4a5b6"
 
@@ -69,7 +69,7 @@ class Plugin:
 
 
 def open_(path: Path, **options: Any) -> LiveSource:
-    source = LiveSource(str(path), pace=replace(QUICK, first=options.pop("first", 20.0)), **options)
+    source = LiveSource(str(path), pace=replace(QUICK, first=options.pop("first", QUICK.first)), **options)
     source.start()
     return source
 
@@ -197,7 +197,7 @@ def test_a_plugin_gets_nothing_of_our_stdin(tmp_path: Path) -> None:
             assert "live replay" in answer["result"]["content"][0]["text"]
         finally:
             process.stdin.close()
-            process.wait(30)
+            process.wait(FAR)
         assert (tmp_path / "stdin").read_text() == ""
         assert plugin.runs == 1
 

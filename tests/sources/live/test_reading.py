@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,12 @@ from fault_injection.replay import Faults, serve
 from fault_injection.replay.churn import Churn
 from k8s_topo_mcp.objects import Node, Pod, ResourceSlice
 from k8s_topo_mcp.sources.live.clock import Clock
+from k8s_topo_mcp.sources.live.source import LiveSource
 from k8s_topo_mcp.sources.snapshot import load
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 
-from .conftest import FOUR, QUICK, Heard, Opened, pod, same, until, versions
+from .conftest import FAR, FOUR, QUICK, Heard, Opened, pod, same, until, versions
 
 PAGES = replace(QUICK, watch_list=False, page=7)
 
@@ -57,17 +59,25 @@ def test_answers_are_those_from_the_snapshot(opened: Opened) -> None:
             assert ours.splitlines()[:-1] == theirs.splitlines()[:-1], asked
 
 
-def test_an_unchanged_cluster_is_the_same_view(opened: Opened) -> None:
-    with serve(FOUR) as server:
-        source = opened(server)
-        assert source.view() is source.view()
+class _ByHand(Clock):
+    """A wall clock that the test moves."""
 
-
-class _Standing(Clock):
-    """A wall clock that stands still."""
+    at = 1_796_000_000.0
 
     def wall(self) -> float:
-        return 1_796_000_000.0
+        return self.at
+
+
+def test_an_unchanged_cluster_is_the_same_view_for_a_second(opened: Opened) -> None:
+    clock = _ByHand()
+    with serve(FOUR) as server:
+        source = opened(server, clock=clock)
+        first = source.view()
+        assert source.view() is first
+        clock.at += 0.9
+        assert source.view() is first
+        clock.at += 0.1
+        assert source.view() is not first
 
 
 def test_a_change_makes_a_new_view_in_which_all_else_is_the_same_object(opened: Opened) -> None:
@@ -217,9 +227,21 @@ def test_a_closed_source_ends_its_thread_and_keeps_its_last_view(opened: Opened)
         view = source.view()
         source.close()
         assert source._thread is not None
+        source._thread.join(FAR)  # close() itself waits five seconds
         assert not source._thread.is_alive()
         assert view.count(Node) == 4
         until("its connections are closed", lambda: server.watching == 0)
+
+
+def test_a_source_that_is_closed_before_its_thread_has_begun_ends_too(tmp_path: Path) -> None:
+    with serve(FOUR) as server:
+        source = LiveSource(str(server.kubeconfig(tmp_path / "kubeconfig")), pace=QUICK)
+        source.close()  # as one that comes between the thread's start and its loop's
+        source.start()
+        assert source._thread is not None
+        source._thread.join(FAR)
+        assert not source._thread.is_alive()
+        assert server.requests == []
 
 
 def test_the_collector_rests_while_the_cluster_is_read_and_no_longer(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fault_injection.replay import Server, serve
 from k8s_topo_mcp.objects import ClusterAutoscalerStatus, Node
-from k8s_topo_mcp.sources.live.pace import Pace
 from k8s_topo_mcp.sources.snapshot.anonymise import Anonymiser
 from k8s_topo_mcp.view import ClusterView
 from tests.objects.test_autoscaler_status import LINES, YAML
 
 from .conftest import FOUR, QUICK, Heard, Opened, until
 
-OFTEN = Pace(
-    **{name: getattr(QUICK, name) for name in ("backoff", "refused", "discovery", "heartbeat", "answer", "silence", "first", "stale")},
-    status=0.05,
-)
+OFTEN = replace(QUICK, status=0.05)
 PATH = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 
 

@@ -110,6 +110,7 @@ class LiveSource:
         self._asking = "its credentials"
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
         self._stop: anyio.Event | None = None
         self._kick: anyio.Event | None = None
         # What the asking threads wait for.
@@ -163,6 +164,7 @@ class LiveSource:
 
     def close(self) -> None:
         """Stop reading. The last view stays good."""
+        self._closed = True  # for a loop that has only begun, and can't be told
         loop, stop = self._loop, self._stop
         if loop is not None and stop is not None and not loop.is_closed():
             try:
@@ -306,6 +308,8 @@ class LiveSource:
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stop, self._kick = anyio.Event(), anyio.Event()
+        if self._closed:
+            return
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_rest)
             tasks.start_soon(self._read, tasks)
