@@ -183,3 +183,26 @@ def test_of_a_stored_pod_they_are_in_the_selector_already() -> None:
     stored = manifest("p", "b", away(term(matchLabelKeys=["tier"])))
     stored["metadata"]["creationTimestamp"] = "2026-11-29T11:00:00Z"
     assert fitting(there, stored) == ("n2", "n3")
+
+
+def told(*items: Item) -> set[tuple[str, object, object, object]]:
+    view = cluster(node("n1", labels={ZONE: "a", "rack": "r", "all": "x"}), *items)
+    found = view.get(Pod, "p", "default")
+    assert found is not None
+    refusals = [refusal for entry in place(view, found).nodes.values() for refusal, _ in entry.plain]
+    return {(refusal.code, *(refusal.values[name] for name in ("key", "value", "holder"))) for refusal in refusals}
+
+
+def test_of_several_pods_that_refuse_or_are_avoided_the_first_by_name_is_told_in_any_order() -> None:
+    """Groups of equal labels come in the order in which a pod of each came to the cluster."""
+    waits, avoids = labelled("p"), labelled("p", app="web", affinity=away(term(ZONE), term("all"), term("rack")))
+    dbs = [pod(f"db-{name}", on="n1", metadata={"labels": {"app": "db", "own": name}}) for name in "cab"]
+    guards = [
+        labelled(f"guard-{name}", "n1", f"guard-{name}", affinity=away(term(key)))
+        for name, key in (("c", ZONE), ("b", "rack"), ("a", ZONE), ("d", "all"))
+    ]
+    for turned in (1, -1):
+        assert told(avoids, *dbs[::turned]) == {("POD_ANTI_AFFINITY", ZONE, "a", "default/db-a")}  # its own first term
+        assert told(waits, *guards[::turned]) == {("REFUSED_BY_POD", "all", "x", "default/guard-d")}  # the first key
+        assert told(waits, *guards[:3][::turned]) == {("REFUSED_BY_POD", "rack", "r", "default/guard-b")}
+        assert told(waits, *guards[::2][::turned]) == {("REFUSED_BY_POD", ZONE, "a", "default/guard-a")}

@@ -163,3 +163,23 @@ def test_a_selector_that_names_no_key_tells_namespaces_apart_alone() -> None:
     assert told_apart(of("a", RED), of("b", RED, "other"), of("c", **every)) == (2, 2)
     none: Item = {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": HOST}]}}}
     assert told_apart(of("a", RED), of("b", RED, "other"), of("c", **none)) == (1, 1)
+
+
+def asking(name: str, resource: str, amount: str) -> Item:
+    return pod(name, containers=[{"name": "c", "resources": {"requests": {resource: amount}}}])
+
+
+@pytest.mark.parametrize(
+    ("resource", "one", "other", "many"),
+    [("memory", "1Gi", "1073741824", 2), ("memory", "1Gi", "1024Mi", 1), ("cpu", "1", "1000m", 1), ("example.com/gpu", "1e3", "1k", 2)],
+)
+def test_pods_that_ask_the_same_in_a_notation_that_is_told_otherwise_are_told_apart(resource: str, one: str, other: str, many: int) -> None:
+    """Answers quote a request as Kubernetes would print it."""
+    assert told_apart(asking("a", resource, one), asking("b", resource, other)) == (many, many)
+
+
+def test_two_nominated_pods_of_a_manifest_are_two_though_neither_has_a_uid() -> None:
+    a, b = ({**of(name), "status": {"phase": "Pending", "nominatedNodeName": "n"}} for name in "ab")
+    for item in (a, b):
+        item["metadata"].pop("uid", None)
+    assert told_apart(a, b) == (2, 2)

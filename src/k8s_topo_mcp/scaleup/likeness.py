@@ -53,9 +53,11 @@ def product_of(device: Device) -> str:
 def shape_of(node: Node, slices: Sequence[ResourceSlice]) -> Hashable:
     """Nodes of one shape publish the same numbers of the same products."""
     kept = derived(node, "shape", list[tuple[Sequence[ResourceSlice], Hashable]])
-    if not kept or kept[0][0] is not slices:
-        kept[:] = [(slices, _shape(node, slices))]
-    return kept[0][1]
+    last = kept[0] if kept else None
+    if last is None or last[0] is not slices:
+        last = slices, _shape(node, slices)
+        kept[:] = (last,)  # answers of another view may put theirs there at any time
+    return last[1]
 
 
 def shapes_of_nodes(view: ClusterView) -> Mapping[Node, Shape]:

@@ -29,17 +29,21 @@ REASON_EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules"
 Domain = tuple[str, str]
 """topology key, value"""
 
+Holders = Mapping[str, Mapping[str, str]]
+"""topology key -> value -> the pod there that is first by name"""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Affinity:
     """`near`: domains with pods that match all of `terms`; `alone`: there are none, and the pod matches its own terms. `away`: domains with
-    a pod that one of the pod's own anti-affinity terms means, and `refused` those of the other pods' terms, each with one such pod."""
+    a pod that one of the pod's own anti-affinity terms means, keys in the order of the terms; `refused`: those of the other pods' terms,
+    keys sorted. So which domain and which pod is told doesn't depend on the order in which the pods came."""
 
     terms: tuple[PodAffinityTerm, ...] = ()
     near: frozenset[Domain] = frozenset()
     alone: bool = False
-    away: Mapping[Domain, str] = field(default_factory=dict[Domain, str])
-    refused: Mapping[Domain, str] = field(default_factory=dict[Domain, str])
+    away: Holders = field(default_factory=dict[str, Mapping[str, str]])
+    refused: Holders = field(default_factory=dict[str, Mapping[str, str]])
 
 
 def prepare(view: ClusterView, pod: Pod) -> Affinity | Skip:
@@ -57,7 +61,7 @@ def prepare(view: ClusterView, pod: Pod) -> Affinity | Skip:
             if all(selection.means(namespace, pods[0].metadata.labels) for selection in selections):
                 near.update(_domains(view, pods, [term.topology_key for term in terms]))
         alone = not near and all(selection.means(pod.namespace, pod.metadata.labels) for selection in selections)
-    away: dict[Domain, str] = {}
+    away: dict[str, dict[str, str]] = {}
     for term in anti:
         selection = Selection(view, merged(term, pod), pod.namespace)
         for (namespace, _), pods in placed_pods(view).items():
@@ -71,17 +75,12 @@ def filter(state: Affinity, info: NodeInfo) -> tuple[Finding, ...]:
     unmet = _unmet(state, labels)
     if unmet is not None:
         return (finding("POD_AFFINITY_UNMET", node.ref, "metadata.labels", term=described(unmet), key=unmet.topology_key),)
-    for (key, value), holder in state.away.items() if len(state.away) < len(labels) else _own(state.away, labels):
-        if labels.get(key) == value:
-            return (finding("POD_ANTI_AFFINITY", node.ref, "metadata.labels", key=key, value=value, holder=holder),)
-    for (key, value), holder in state.refused.items() if len(state.refused) < len(labels) else _own(state.refused, labels):
-        if labels.get(key) == value:
-            return (finding("REFUSED_BY_POD", node.ref, "metadata.labels", key=key, value=value, holder=holder),)
+    for code, domains in (("POD_ANTI_AFFINITY", state.away), ("REFUSED_BY_POD", state.refused)):
+        for key, holders in domains.items():
+            holder = holders.get(labels[key]) if key in labels else None
+            if holder is not None:
+                return (finding(code, node.ref, "metadata.labels", key=key, value=labels[key], holder=holder),)
     return ()
-
-
-def _own(domains: Mapping[Domain, str], labels: Labels) -> Iterable[tuple[Domain, str]]:
-    return ((domain, domains[domain]) for domain in labels.items() if domain in domains)
 
 
 def _unmet(state: Affinity, labels: Labels) -> PodAffinityTerm | None:
@@ -129,12 +128,12 @@ def _anti_terms(pod: Pod) -> Iterable[tuple[tuple[str, PodAffinityTerm], Pod]]:
     return [((pod.namespace, term), pod) for term in pod.affinity.anti.required]
 
 
-def _refused(view: ClusterView, pod: Pod) -> Mapping[Domain, str]:
+def _refused(view: ClusterView, pod: Pod) -> Holders:
     """Where pods with anti-affinity are that means this one. Replicas share their terms, so each is looked at once."""
     known = view.gather(Pod, _anti_terms)
     if not known:
         return {}
-    found: dict[Domain, str] = {}
+    found: dict[str, dict[str, str]] = {}
     own = view.get(Namespace, pod.namespace)
     labels: Labels = own.metadata.labels if own is not None else {}
     for (namespace, term), pods in known.items():
@@ -143,12 +142,12 @@ def _refused(view: ClusterView, pod: Pod) -> Mapping[Domain, str]:
         named = pod.namespace in term.namespaces or (not term.namespaces and term.namespace_selector is None and pod.namespace == namespace)
         if named or (term.namespace_selector is not None and term.namespace_selector.matches(labels)):
             _hold(view, pods, term.topology_key, found)
-    return found
+    return {key: found[key] for key in sorted(found)}
 
 
 def refusing_keys(view: ClusterView, pod: Pod) -> frozenset[str]:
     """The labels in whose values pods that are there keep this one away."""
-    return frozenset(key for key, _ in _refused(view, pod))
+    return frozenset(_refused(view, pod))
 
 
 def _looks_at_hosts(view: ClusterView) -> bool:
@@ -157,13 +156,14 @@ def _looks_at_hosts(view: ClusterView) -> bool:
     return fast and any(term.topology_key == HOSTNAME for _, term in view.gather(Pod, _anti_terms))
 
 
-def _hold(view: ClusterView, pods: Iterable[Pod], key: str, domains: dict[Domain, str]) -> None:
+def _hold(view: ClusterView, pods: Iterable[Pod], key: str, domains: dict[str, dict[str, str]]) -> None:
     """Name a pod for each domain that these are in."""
     for pod in pods:
         node = view.get(Node, pod.node_name)
         value = node.metadata.labels.get(key) if node is not None else None
-        if value is not None and (key, value) not in domains:
-            domains[key, value] = pod.full_name
+        if value is not None:
+            holders, name = domains.setdefault(key, {}), pod.full_name
+            holders[value] = min(name, holders.get(value, name))
 
 
 def _domains(view: ClusterView, pods: Iterable[Pod], keys: list[str]) -> Iterable[Domain]:

@@ -61,11 +61,11 @@ def _own(pod: Pod) -> Hashable:
     containers: Hashable = ()
     if any(is_extended(name) for name in requests):  # a class may have to meet them, container by container
         containers = tuple(
-            (tuple((name, amount.value) for name, amount in container.requests.items()), container.is_sidecar)
+            (tuple((name, str(amount)) for name, amount in container.requests.items()), container.is_sidecar)
             for container in (*pod.init_containers, *pod.containers)
         )
     return (
-        tuple(sorted((name, amount.value) for name, amount in requests.items())),
+        tuple(sorted((name, str(amount)) for name, amount in requests.items())),  # as they are written: so they are told
         containers,
         tuple(sorted(pod.node_selector.items())),
         pod.affinity.node.required,
@@ -78,7 +78,7 @@ def _own(pod: Pod) -> Hashable:
         pod.preemption_policy,
         # The claim of an ephemeral volume has the pod's name in its own, so the volumes of two pods differ there.
         (pod.namespace, repr(pod.volumes)) if pod.volumes else (),
-        pod.metadata.uid if pod.nominated_node_name else "",
+        (pod.metadata.uid, pod.full_name) if pod.nominated_node_name else (),  # a manifest's pod has no uid
     )
 
 
@@ -89,7 +89,9 @@ def _among_pods(view: ClusterView, pod: Pod) -> Hashable:
 
     def refused() -> Hashable:
         found = inter_pod_affinity.prepare(view, pod)
-        return () if isinstance(found, Skip) else frozenset(found.refused.items())  # with who refuses: it is told
+        if isinstance(found, Skip):
+            return ()
+        return frozenset((key, frozenset(holders.items())) for key, holders in found.refused.items())  # with who refuses: it is told
 
     refusing = view.memo(("refused by", labels), refused)
     if any(rules) or view.index(Pod, _refuses_where_nominated):
