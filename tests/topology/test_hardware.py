@@ -6,12 +6,16 @@ from collections.abc import Iterable
 
 import pytest
 
+from k8s_topo_mcp.objects.resource_slice import ResourceSlice
+from k8s_topo_mcp.topology.buckets import bucket
 from k8s_topo_mcp.topology.cautions import cautions
+from k8s_topo_mcp.topology.closeup import status
 from k8s_topo_mcp.topology.hardware import Hardware, NodeHardware, PlacedDevice, hardware
 from k8s_topo_mcp.topology.largest import largest
-from k8s_topo_mcp.topology.shapes import shapes
+from k8s_topo_mcp.topology.shapes import describe, shapes
 from k8s_topo_mcp.topology.totals import gaps
 from k8s_topo_mcp.view import ClusterView, Unreadable
+from k8s_topo_mcp.view.kinds import Kind
 from tests.topology.clusters import Item, claim, device, gpu, node, pod, resource_slice, view
 
 NVIDIA = "gpu.nvidia.com"
@@ -77,6 +81,24 @@ def test_nobody_is_a_zombie_when_pods_could_not_be_read() -> None:
         [item for kind in seen.kinds for item in seen.all(kind)], release=seen.release, unreadable=[Unreadable("Pod", "403")]
     )
     assert [entry.state for entry in hardware(blind).nodes[0].devices] == ["held"]
+
+
+def test_a_node_whose_slices_could_not_be_read_is_not_one_without_devices() -> None:
+    """Also where the view before knew them, or the next one does: nodes that didn't change are kept from view to view."""
+    seen = view([node("n1"), node("n2"), gpus(1)])
+    kinds = {kind: Kind.of(kind, {item.key: item for item in seen.all(kind)}) for kind in seen.kinds}
+
+    def shown(told: bool) -> ClusterView:
+        slices = {} if told else {ResourceSlice: Kind({})}
+        missing = () if told else (Unreadable("ResourceSlice", "403"),)
+        return ClusterView.of_kinds({**kinds, **slices}, release=seen.release, now=seen.now, source=seen.source, unreadable=missing)
+
+    for told in (True, False, True):
+        bare = hardware(shown(told)).nodes[1]
+        assert (bare.told, describe(bare), bucket(bare)) == (
+            (True, "no accelerators", "empty") if told else (False, "devices not read", "unread")
+        )
+    assert status(hardware(shown(told=False)).nodes[0]) == "devices not read"
 
 
 def test_admin_access_holds_nothing() -> None:

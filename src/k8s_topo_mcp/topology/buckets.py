@@ -15,14 +15,17 @@ BUCKETS: Mapping[str, str] = {
     "broken-pool": "with an incomplete or invalid pool",
     "closed": "cordoned or not ready",
     "empty": "no accelerators",
+    "unread": "devices not read",
 }
+BARE = (["empty"], ["unread"])
+"""The buckets of a shape that says so already."""
 
 
 def bucket(node: NodeHardware) -> str:
     """The bucket's name; what needs attention comes before what is free."""
     counts, total = node.accelerators.states, node.accelerators.total
     if not total:
-        return "empty"
+        return "empty" if node.told else "unread"
     if node.closed:
         return "closed"
     problems: tuple[tuple[State, str], ...] = (("unusable", "broken-pool"), ("tainted", "tainted"), ("zombie", "zombie"))

@@ -19,6 +19,7 @@ from .location import located
 from .nodes import Hardware, NodeHardware
 from .placed import PlacedDevice
 from .rows import Row, fold
+from .shapes import nothing
 from .words import counted, few, holders, number, state, summary
 
 Depth = Literal["node", "numa", "root", "device"]
@@ -39,7 +40,7 @@ def status(node: NodeHardware, who: bool = True) -> str:
         names = holders((device for device in node.devices if device.kind == kind), 2 if len(kinds) == 1 else 1) if who else ""
         text = f"{text}: {names}" if names else text
         parts.append(f"{kind.label}: {text}" if len(kinds) > 1 or kind.from_plugin else text)
-    return few(parts if kinds else [*parts, "no accelerators"], "kinds")
+    return few(parts if kinds else [*parts, nothing(node)], "kinds")
 
 
 def node_row(

@@ -115,11 +115,12 @@ class _Survey:
         self.entries: dict[str, _Entry] = {}
         self.seen: set[int] = set()
         known = levels(view)
-        self.rules: tuple[object, ...] = (self.minor, self.features, known)
+        self.told = view.unknown(ResourceSlice.KIND) is None
+        self.rules: tuple[object, ...] = (self.minor, self.features, known, self.told)
         if last is not None and last.rules == self.rules:
             self.places, self.known = last.places, last.entries
             self.touched = self.holders.touched | others(last.inventory.by_pool, self.inventory.by_pool)
-        else:  # what another release or other levels found doesn't hold here
+        else:  # what another release, other levels or no slices found doesn't hold here
             self.places, self.known, self.touched = Places(known), dict[str, _Entry](), set[PoolKey]()
 
     def hardware(self) -> Hardware:
@@ -236,6 +237,7 @@ class _Survey:
             layout=self.frames.layout(frame, tuple((entry.name, entry.allocatable) for entry in plugin)),
             tallies=counts.tallies,
             accelerators=counts.accelerators,
+            told=self.told,
         )
 
     def _place_unbound(self, on_node: dict[str, list[PlacedDevice]]) -> tuple[Unbound, ...]:

@@ -24,7 +24,8 @@ class NodeHardware:
     """One node. `node` is None when slices name a node that isn't there; `model` is its machine type ("" when nobody labelled it); `closed`
     says why nothing new starts on it ("" when open).
 
-    `frame` and `layout` are those of its devices. `groups` are node groups. `accelerators` sums the tallies of all accelerators.
+    `frame` and `layout` are those of its devices. `groups` are node groups. `accelerators` sums the tallies of all accelerators. `told`:
+    slices could be read, so that a node without devices has none.
     """
 
     name: str
@@ -39,6 +40,7 @@ class NodeHardware:
     layout: Layout
     tallies: Mapping[Kind, Tally]
     accelerators: Tally
+    told: bool = True
 
     @property
     def devices(self) -> tuple[PlacedDevice, ...]:

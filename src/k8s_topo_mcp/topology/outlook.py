@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
-from .buckets import BUCKETS, bucket
+from .buckets import BARE, BUCKETS, bucket
 from .closeup import Depth, inside, status
 from .domains import level_names, words
 from .largest import COARSE
@@ -137,7 +137,7 @@ def _by_shape(
 def _inline(nodes: Sequence[NodeHardware], path: str) -> tuple[str, Children]:
     """The buckets of a shape in one line."""
     groups = _buckets(nodes)
-    if list(groups) == ["empty"]:
+    if list(groups) in BARE:
         return "", ()
     parts: list[str] = []
     for name, members in groups.items():
@@ -156,7 +156,7 @@ def _buckets(nodes: Iterable[NodeHardware]) -> dict[str, list[NodeHardware]]:
 
 def _bucket_rows(nodes: Sequence[NodeHardware], path: str) -> tuple[str, Children]:
     groups = _buckets(nodes)
-    if list(groups) == ["empty"]:
+    if list(groups) in BARE:
         return "", ()
     rows = tuple(
         Row(

@@ -36,10 +36,15 @@ def base_name(node: NodeHardware) -> str:
     return node.model or derived(node, "topology.devices name", lambda: _devices_name(node))
 
 
+def nothing(node: NodeHardware) -> str:
+    """What is to be said of a node of which no accelerator is known."""
+    return "no accelerators" if node.told else "devices not read"
+
+
 def _devices_name(node: NodeHardware) -> str:
     kinds = [kind for kind in node.tallies if kind.is_accelerator]
     if not kinds:
-        return "no-accelerators"
+        return "no-accelerators" if node.told else "devices-not-read"
     if len(kinds) > 3:
         return f"{node.accelerators.total}x{len(kinds)}-kinds"
     parts = [f"{node.tallies[kind].total}x{kind.driver if kind.from_plugin else kind.label}" for kind in kinds]
@@ -77,7 +82,7 @@ def describe(node: NodeHardware) -> str:
         if parts:
             words.append(f"{parts} partitions")
     if not words and not named:
-        words.append("no accelerators")
+        words.append(nothing(node))
     besides = [kind for kind in node.tallies if not kind.is_accelerator and kind.role in ("nic", "device")]
     words.extend(f"{node.tallies[kind].total} {kind.label}" for kind in besides)
     if not any(" + " in word or " with " in word for word in words):

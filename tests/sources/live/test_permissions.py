@@ -132,8 +132,15 @@ def test_a_picture_says_what_it_lacks(opened: Opened) -> None:
     with serve(FOUR, Faults("forbidden@resourceclaims.resource.k8s.io")) as server:
         assert "what is held looks free: resourceclaims.resource.k8s.io can't be listed" in said(opened(server).view(), "topology_graph")
     with serve(FOUR, Faults("forbidden@resourceslices.resource.k8s.io")) as server:
-        report = said(opened(server).view(), "topology_graph")
+        view = opened(server).view()
+        report = said(view, "topology_graph")
         assert report.splitlines()[0] == "4 nodes, 2 zones, 1 shape; its devices could not be read"
+        for scope in ("cluster", "node/gpu-0", "nodes/unread"):
+            for form in ("text", "json", "mermaid"):
+                shown = said(view, "topology_graph", scope=scope, format=form)
+                assert "no accelerators" not in shown
+                assert "no-accelerators" not in shown
+            assert "devices not read" in said(view, "topology_graph", scope=scope)
     with serve(FOUR, Faults("forbidden@nodes")) as server:
         view = opened(server).view()
         assert "places, taints and readiness aren't known: nodes can't be listed" in said(view, "topology_graph")
