@@ -13,7 +13,7 @@ from k8s_topo_mcp.diagnosis.report import Report
 from k8s_topo_mcp.diagnosis.triage import waiting_groups
 from k8s_topo_mcp.objects import Pod
 from k8s_topo_mcp.sources.snapshot import load_text
-from k8s_topo_mcp.view import ClusterView
+from k8s_topo_mcp.view import ClusterView, Unreadable
 
 from .clusters import (
     DRIVER,
@@ -154,6 +154,25 @@ def test_a_group_under_a_composite_one_is_unknown() -> None:
     group = pod_group(2, parentCompositePodGroupName="above", workloadRef={"workloadName": "w", "templateName": "t"})
     report = gang(2, *nodes(2, gpus(2)), *members(2), group=group, gates={**ON, "CompositePodGroup": True})
     assert (report.verdict, code(report)) == ("unknown", "GANG_NOT_MODELLED")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "what"),
+    [
+        ("PodGroup", "PodGroup default/g could not be read"),
+        ("ResourceSlice", "member m-0: ResourceSlices could not be read"),
+        ("ResourceClaim", "ResourceClaim default/c-0 could not be read"),
+    ],
+)
+def test_a_group_that_needs_what_could_not_be_read_is_unknown_and_says_what(hidden: str, what: str) -> None:
+    items = [pod_group(2), device_class(), *nodes(2, gpus(2)), *members(2)]
+    seen = cluster(*(item for item in items if item["kind"] != hidden), gates=ON)
+    view = ClusterView(
+        (item for kind in seen.kinds for item in seen.all(kind)), release=seen.release, now=seen.now, unreadable=[Unreadable(hidden, "403")]
+    )
+    report = explained(view, "m-0")
+    assert (report.verdict, code(report)) == ("unknown", "UNREADABLE")
+    assert values(report) == {"what": what}
 
 
 # --- the trial --------------------------------------------------------------------------------------------------------------------

@@ -28,15 +28,16 @@ def find_cause(view: ClusterView, placement: Placement) -> Cause | None:
     """The first blocker of a pod that fits nowhere; None when it fits."""
     total = len(placement.nodes)
     if placement.unread:
-        return Cause(finding("NOT_MODELLED", placement.pod.ref, what=placement.unread), 0, total)
+        return Cause(finding("UNREADABLE", placement.pod.ref, what=placement.unread), 0, total)
     if placement.pod_wide:
         return Cause(placement.pod_wide[0], 0, total)
     if not placement.nodes:
         readable = view.can_read("Node")
-        return Cause(finding("NO_NODES") if readable else finding("NOT_MODELLED", placement.pod.ref, what="nodes could not be read"), 0, 0)
+        return Cause(finding("NO_NODES") if readable else finding("UNREADABLE", placement.pod.ref, what="nodes could not be read"), 0, 0)
     opened = placement.opened
-    if placement.devices.not_modelled:
-        return Cause(finding("NOT_MODELLED", placement.pod.ref, what=placement.devices.not_modelled), len(opened), total)
+    if placement.devices.unknown:
+        code = "UNREADABLE" if placement.devices.unread else "NOT_MODELLED"
+        return Cause(finding(code, placement.pod.ref, what=placement.devices.unknown), len(opened), total)
     if not _decided(placement.outcomes):
         outcomes = {entry.target.name: entry.outcome for entry in opened if entry.outcome is not None}
         undecided = outcome_cause(placement.pod.ref, placement.devices.problem, outcomes, placement.targets, total)

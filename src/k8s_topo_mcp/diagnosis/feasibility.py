@@ -91,7 +91,7 @@ def claim_standing(view: ClusterView, claims: Sequence[ResourceClaim], nodes: Se
         return Standing(fresh, (), Cause(missing, 0, len(nodes)), problem, unjudged=True)
     blind = "Nodes could not be read" if not nodes and view.unknown("Node") is not None else unread(view)
     if blind:
-        cause = Cause(finding("NOT_MODELLED", fresh[0].ref, what=blind), 0, len(nodes))
+        cause = Cause(finding("UNREADABLE", fresh[0].ref, what=blind), 0, len(nodes))
         return Standing(fresh, (), cause, problem, unjudged=True)
     open_nodes, cordoned = _by_cordon(nodes)
     targets = [target(node) for node in open_nodes or cordoned]
@@ -117,9 +117,9 @@ def pod_standing(view: ClusterView, pod: Pod, nodes: Sequence[Node], subject: Ob
     cause = _with_drivers(view, problem, find_cause(view, placement))
     if cause is None and view.unknown("Pod") is not None:
         what = "Pods could not be read, so what nodes have left isn't known"
-        cause = Cause(finding("NOT_MODELLED", subject or pod.ref, what=what), 0, len(nodes))
+        cause = Cause(finding("UNREADABLE", subject or pod.ref, what=what), 0, len(nodes))
     answers = tuple(_pod_answer(entry.node.name, entry.fits, entry.outcome, entry.reasons) for entry in placement.nodes.values())
-    if placement.pod_wide or (cause is not None and cause.finding.code == "NOT_MODELLED" and view.unknown("Pod") is not None):
+    if placement.pod_wide or (cause is not None and cause.finding.code == "UNREADABLE" and view.unknown("Pod") is not None):
         answers = ()  # what holds the pod everywhere leaves nothing to say of a single node
     return Standing(problem.claims if problem is not None else (), _ended(answers, cause), cause, problem, placement)
 
@@ -131,7 +131,7 @@ def claim_feasibility(view: ClusterView, claims: Sequence[ResourceClaim], nodes:
     subject = fresh[0].ref
     assert problem is not None
     if standing.unjudged and cause is not None:
-        if cause.finding.code == "NOT_MODELLED":
+        if cause.finding.code == "UNREADABLE":
             return Feasibility(subject, fresh, None, "unknown", (), None, None, cause)
         tried = try_for_claims(view, problem, cause, nodes) if has_remedies(cause) else NOTHING
         return Feasibility(subject, fresh, None, word_of(cause), (), 0, 0, cause, *tried)

@@ -134,8 +134,11 @@ def _finding(view: ClusterView, gang: Gang, trial: GangTrial, inner: Cause | Non
     if attempt.ended is not None:
         member = attempt.ended.pod.name
         if inner is None or inner.finding.status == "unknown":
-            why = inner.finding.text("what") if inner is not None and inner.finding.code == "NOT_MODELLED" else "its verdict isn't known"
-            what = f"member {member}: {why}"
+            code = "" if inner is None else inner.finding.code
+            told = inner is not None and code in ("NOT_MODELLED", "UNREADABLE")
+            what = f"member {member}: {inner.finding.text('what') if told else 'its verdict is not known'}"
+            if code == "UNREADABLE":
+                return finding(code, gang.ref, "", what=what)
             return finding("GANG_NOT_MODELLED", gang.ref, "", group=gang.name, what=what)
         return finding("GANG_MEMBER_ABORTS", gang.ref, "", member=member, because=inner.finding.code)
     if not trial.certain:

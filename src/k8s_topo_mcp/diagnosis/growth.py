@@ -23,7 +23,7 @@ from .trials import Subject, fitting
 
 def more_nodes_start(view: ClusterView, pod: Pod, placement: Placement) -> bool | None:
     """Whether one more node of some shape would start the pod. None where no shape does, but of one isn't known what a new node has."""
-    if placement.pod_wide or placement.devices.not_modelled or placement.devices.allocated or placement.aborted:
+    if placement.pod_wide or placement.devices.unknown or placement.devices.allocated or placement.aborted:
         return False  # an error on one node ends every attempt
     unknown = False
     for node in _shapes(view, placement.nodes.values()):

@@ -131,7 +131,7 @@ def explain_pending(view: ClusterView, pod: Pod) -> Report:
 
 def _compared(said: Check, cause: Cause | None) -> Check:
     """The scheduler's sentence beside ours; where something couldn't be read or isn't modelled, ours is none to compare with."""
-    return replace(said, match="none", predicted="") if cause is not None and cause.finding.code == "NOT_MODELLED" else said
+    return replace(said, match="none", predicted="") if cause is not None and cause.finding.code in ("NOT_MODELLED", "UNREADABLE") else said
 
 
 def not_pending(view: ClusterView, pod: Pod) -> Report:

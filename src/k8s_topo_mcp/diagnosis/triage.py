@@ -45,6 +45,7 @@ OF_THE_BEST_NODE = frozenset(
         "RELEASE_MISSES",
         "REQUESTS_COMPETE",
         "SEARCH_BOUND",
+        "UNREADABLE",
     }
 )
 """Causes that say something of the nodes that come closest; others count over all nodes or name the nearest value of any."""

@@ -181,6 +181,7 @@ CODES: dict[str, CodeRow] = dict(
         _row("FILTER_TIMEOUT", "error", "nodes steps fits", "a node's search likely passes the filter's limit, which ends every attempt"),
         _row("SCHEDULER_CRASH", "error", "error", "this release's scheduler crashes when it judges the claim"),
         _row("NOT_MODELLED", "unknown", "what", "this version doesn't model something that decides here"),
+        _row("UNREADABLE", "unknown", "what", "something that decides here could not be read from the cluster"),
         # Between the choice of devices and the start of the pod
         _row("BINDING_CONDITIONS_PENDING", "pending", "device conditions waited", "a chosen device isn't ready for binding yet"),
         _row("BINDING_TIMED_OUT", "pending", "device conditions waited", "a chosen device didn't become ready in the time for binding"),

@@ -53,7 +53,7 @@ class DeviceState:
 
     `findings` keep the pod from every node, with `message` as the scheduler words it. `problem` is what remains to be allocated, None
     when nothing does. `allocated` are claims whose allocation the node has to match; `stuck` says which of them no node takes.
-    `not_modelled` says what makes every verdict unknown. `extended` is what a DeviceClass may have to meet; then a node's problem
+    `unread` and `unmodelled` say what makes every verdict unknown. `extended` is what a DeviceClass may have to meet; then a node's problem
     depends on which of it the node's device plugins offer, see `problem_on`, and `problem` is that of the most nodes.
     """
 
@@ -61,7 +61,8 @@ class DeviceState:
     message: str
     problem: AllocationProblem | None
     allocated: tuple[ResourceClaim, ...]
-    not_modelled: str = ""
+    unread: str = ""
+    unmodelled: str = ""
     extended: Demand | None = None
     stuck: tuple[Finding, ...] = ()
     by_resources: Mapping[frozenset[str], AllocationProblem | None] = field(default_factory=dict[frozenset[str], AllocationProblem | None])
@@ -71,9 +72,14 @@ class DeviceState:
         return self.problem if self.extended is None else self.by_resources[self.extended.on(node)]
 
     @property
+    def unknown(self) -> str:
+        """Why no verdict can be known, or ""."""
+        return self.unread or self.unmodelled
+
+    @property
     def concerns(self) -> bool:
         """Whether the pod has anything to do with devices."""
-        return bool(self.findings or self.problem or self.allocated or self.not_modelled)
+        return bool(self.findings or self.problem or self.allocated or self.unknown)
 
 
 def active_rules(view: ClusterView) -> tuple[DeviceTaintRule, ...]:
@@ -178,13 +184,12 @@ def prepare(view: ClusterView, pod: Pod) -> DeviceState:
                 else missing.text("what")
             )
             return DeviceState((missing,), said, None, tuple(allocated))
-    not_modelled = (unread(view) if needed else "") or _not_modelled(view)
+    unmodelled = _unmodelled(view)
     extended = demand(view, pod) if pod.extended_resource_claim is None else None
     refused = tuple(found for claim in allocated if (found := device_binding.stuck(view, pod, claim)) is not None)
     if extended is None:
         problem = problem_of(view, tuple(needed)) if needed else None
-        return DeviceState((), "", problem, tuple(allocated), not_modelled, stuck=refused)
-    not_modelled = not_modelled or unread(view)
+        return DeviceState((), "", problem, tuple(allocated), unread(view) if needed else "", unmodelled, stuck=refused)
     counts = Counter(extended.on(node) for node in view.all(Node))
     by_resources: dict[frozenset[str], AllocationProblem | None] = {}
     for resources in counts:
@@ -193,7 +198,7 @@ def prepare(view: ClusterView, pod: Pod) -> DeviceState:
         by_resources[resources] = problem_of(view, claims) if claims else None
     asked = [resources for resources, _ in counts.most_common() if resources]
     problem = by_resources[asked[0]] if asked else by_resources.get(frozenset())
-    return DeviceState((), "", problem, tuple(allocated), not_modelled, extended, refused, by_resources)
+    return DeviceState((), "", problem, tuple(allocated), unread(view), unmodelled, extended, refused, by_resources)
 
 
 def pre_enqueue(view: ClusterView, pod: Pod) -> Finding | None:
@@ -224,7 +229,7 @@ def _claim_problem(view: ClusterView, pod: Pod, entry: PodClaim) -> tuple[Findin
     about = ObjectRef("ResourceClaim", pod.namespace, entry.name)
     if entry.claim is None and view.unread("ResourceClaim", pod.namespace) is not None:
         what = f"ResourceClaim {about.namespace}/{about.name} could not be read"
-        return finding("NOT_MODELLED", about, "", what=what), what
+        return finding("UNREADABLE", about, "", what=what), what
     if entry.claim is None:
         return finding("CLAIM_MISSING", about, "", claim=entry.name), f'could not find ResourceClaim "{about.namespace}/{about.name}"'
     claim = entry.claim
@@ -257,7 +262,7 @@ def missing_class(view: ClusterView, claim: ResourceClaim) -> Finding | None:
                 near = tuple(get_close_matches(entry.class_name, list(known), n=3, cutoff=0.4)) or tuple(sorted(known))[:3]
                 field = f"{claim.spec.path_of(position, entry)}.deviceClassName"
                 if not view.can_read("DeviceClass"):
-                    return finding("NOT_MODELLED", claim.ref, field, what=f"DeviceClass {entry.class_name} could not be read")
+                    return finding("UNREADABLE", claim.ref, field, what=f"DeviceClass {entry.class_name} could not be read")
                 return finding("CLASS_MISSING", claim.ref, field, request=name, device_class=entry.class_name, nearest=near)
     return None
 
@@ -273,7 +278,7 @@ def _maps_to_node_resources(slices: tuple[ResourceSlice, ...]) -> bool:
     return any(device.node_allocatable_resources for entry in slices for device in entry.devices)
 
 
-def _not_modelled(view: ClusterView) -> str:
+def _unmodelled(view: ClusterView) -> str:
     if view.release.enabled("DRANodeAllocatableResources") and view.shared(ResourceSlice, _maps_to_node_resources):
         return "devices here also take cpu or memory of their node (DRANodeAllocatableResources), which isn't modelled"
     return ""

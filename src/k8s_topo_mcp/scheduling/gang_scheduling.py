@@ -112,7 +112,7 @@ def _missing(view: ClusterView, pod: Pod, kind: str, name: str) -> Finding:
     about = ObjectRef(kind, pod.namespace, name)
     field = "spec.schedulingGroup" if kind == "PodGroup" else "spec.workloadRef"
     if not view.can_read(kind):
-        return finding("GANG_NOT_MODELLED", about, field, group=f"{pod.namespace}/{name}", what=f"{kind} objects could not be read")
+        return finding("UNREADABLE", about, field, what=f"{kind} {about.namespace}/{about.name} could not be read")
     return finding("POD_GROUP_MISSING", about, field, kind=kind, group=name)
 
 

@@ -128,8 +128,8 @@ class Placement:
     @property
     def unknown(self) -> str:
         """Why the verdict can't be known on any open node, or ""."""
-        if self.devices.not_modelled:
-            return self.devices.not_modelled
+        if self.devices.unknown:
+            return self.devices.unknown
         return next((outcome.why for outcome in self.outcomes if isinstance(outcome, Unknown)), "")
 
 
@@ -169,7 +169,7 @@ def place(view: ClusterView, pod: Pod, only: tuple[Node, ...] | None = None, ass
     else:
         plain = {node.name: filters.against(node) for node in nodes}
     outcomes = device_outcomes(devices, nodes, targets, assumed)
-    unknown = Unknown(devices.not_modelled) if devices.not_modelled else None
+    unknown = Unknown(devices.unknown) if devices.unknown else None
     together: PlacedNodes | None = None
     if devices.allocated or unknown is not None or assumed is not None or only is not None:
         placed: Mapping[str, NodePlacement] = {

@@ -146,7 +146,7 @@ class Places:
         """An error on any node ends the attempt; a verdict that isn't known does where no other node is left."""
         if self.placement.pod_wide:
             return False
-        return bool(self._errors or self.placement.devices.not_modelled) or (bool(self._unknown) and not self._scores)
+        return bool(self._errors or self.placement.devices.unknown) or (bool(self._unknown) and not self._scores)
 
     def as_placement(self, pod: Pod) -> Placement:
         """The placement of another pod of this kind now."""

@@ -227,7 +227,7 @@ def wanted_and_found(found: Finding, cause: Cause | None = None) -> tuple[str, s
             return f"feature {value('feature')}", "it is off in this cluster"
         case "REQUEST_NOT_SUPPORTED" | "CAPACITY_NOT_REPRESENTABLE":
             return "a request that the scheduler accepts", value("problem")
-        case "NOT_MODELLED":
+        case "NOT_MODELLED" | "UNREADABLE":
             return "a verdict", value("what")
         case _:
             return layer_words.phrase(found)

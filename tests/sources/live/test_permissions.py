@@ -103,6 +103,8 @@ def test_a_verdict_that_needs_what_cannot_be_read_is_unknown(opened: Opened, res
         for report in (said(view, "explain_pending", pod="default/trainer-0"), said(view, "claim_feasibility", pod="trainer-0")):
             assert "unknown" in report.splitlines()[0].lower()
             assert unknown.lower() in report.splitlines()[0].lower()
+            assert "UNREADABLE" in report
+            assert "NOT_MODELLED" not in report
             assert "fits if" not in report
             assert "differs" not in report or resource == "nodes"
         assert (
@@ -115,7 +117,7 @@ def test_a_verdict_that_needs_what_cannot_be_read_is_unknown(opened: Opened, res
             )
         )
         overview = said(view, "explain_pending")
-        assert "NOT_MODELLED" in overview
+        assert "UNREADABLE" in overview
         assert "misfit" not in overview
 
 
