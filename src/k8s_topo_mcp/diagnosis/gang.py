@@ -134,12 +134,10 @@ def _finding(view: ClusterView, gang: Gang, trial: GangTrial, inner: Cause | Non
     if attempt.ended is not None:
         member = attempt.ended.pod.name
         if inner is None or inner.finding.status == "unknown":
-            code = "" if inner is None else inner.finding.code
-            told = inner is not None and code in ("NOT_MODELLED", "UNREADABLE")
-            what = f"member {member}: {inner.finding.text('what') if told else 'its verdict is not known'}"
-            if code == "UNREADABLE":
-                return finding(code, gang.ref, "", what=what)
-            return finding("GANG_NOT_MODELLED", gang.ref, "", group=gang.name, what=what)
+            if inner is not None and inner.finding.code == "UNREADABLE":
+                return finding("UNREADABLE", gang.ref, "", what=f"member {member}: {inner.finding.text('what')}")
+            why = inner.finding.text("what") if inner is not None and inner.finding.code == "NOT_MODELLED" else "its verdict isn't known"
+            return finding("GANG_NOT_MODELLED", gang.ref, "", group=gang.name, what=f"member {member}: {why}")
         return finding("GANG_MEMBER_ABORTS", gang.ref, "", member=member, because=inner.finding.code)
     if not trial.certain:
         return finding("GANG_ORDER_DEPENDENT", gang.ref, gang.field, min_count=gang.min_count, fit=trial.fewest, most=trial.most)
