@@ -28,6 +28,7 @@ def test_the_options_are_ones_that_there_are_and_would_start() -> None:
     ports = {entry["name"]: entry["containerPort"] for entry in container["ports"]}
     assert Address.parse(options.http, "--http").port == ports["mcp"]
     assert Address.parse(options.metrics, "--metrics").port == ports["metrics"]
+    assert not Address.parse(options.metrics, "--metrics").is_loopback  # so it is behind the tokens
     assert options.token_file
     assert options.allowed_host
     (mount,) = container["volumeMounts"]

@@ -17,11 +17,13 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
+from starlette.applications import Starlette
 
-from k8s_topo_mcp.server.http import Address, checked
+from k8s_topo_mcp.server.http import Address, checked, checked_beside, scraped
+from k8s_topo_mcp.server.metrics import Metrics
 from k8s_topo_mcp.server.tokens import Tokens
 from k8s_topo_mcp.sources.snapshot import load
-from k8s_topo_mcp.sources.source import SourceError
+from k8s_topo_mcp.sources.source import Once, SourceError
 from k8s_topo_mcp.tools.asking import ask
 from k8s_topo_mcp.tools.catalogue import find
 from tests.server.running import COMMAND, GANG, PATIENCE, Running, get, running
@@ -228,6 +230,11 @@ def test_what_others_can_reach_does_not_start_without_tokens_and_names(tmp_path:
         assert (done.returncode, done.stdout) == (2, "")
         assert "--token-file" in done.stderr
         assert done.stderr.count("\n") == 1
+        open_to_all = ["--http", "127.0.0.1:0", "--metrics", address, "--snapshot", str(GANG)]
+        done = subprocess.run([*COMMAND, "serve", *open_to_all], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("error: --metrics: ")
+        assert done.stderr.count("\n") == 1
     tokens = Tokens(str(tmp_path / "tokens"))
     with pytest.raises(SourceError, match="--allowed-host"):
         checked(Address("0.0.0.0", 0), tokens, ())
@@ -268,6 +275,34 @@ async def test_metrics_say_what_waits_what_is_free_and_what_was_asked(plain: Run
         assert re.search(r'^k8s_topo_call_seconds_count\{tool="explain_pending"\} [1-9]', said, re.MULTILINE)
         assert "trainer" not in said
     assert httpx.post(f"{plain.beside}/mcp", json=CALL, headers=ACCEPT, trust_env=False, timeout=PATIENCE).status_code == 404
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "topo.example.com"])
+def test_metrics_that_others_can_reach_need_the_tokens(tmp_path: Path, host: str) -> None:
+    address = Address(host, 9090)
+    with pytest.raises(SourceError, match=r"^--metrics: .* can be reached from elsewhere; give --token-file FILE, or bind 127\.0\.0\.1$"):
+        checked_beside(address, None)
+    file = tmp_path / "tokens"
+    file.write_text(f"scraper {TOKEN}\n")
+    file.chmod(0o600)
+    tokens = Tokens(str(file))
+    assert checked_beside(address, tokens) is tokens
+    assert checked_beside(Address("127.0.0.1", 9090), tokens) is None  # who is on this machine needs none
+
+
+async def test_metrics_behind_the_tokens_say_nothing_without_one(tmp_path: Path) -> None:
+    file = tmp_path / "tokens"
+    file.write_text(f"scraper {TOKEN}\n")
+    file.chmod(0o600)
+    metrics = Metrics(Once(lambda: load([str(GANG)])), [])
+    transport = httpx.ASGITransport(Starlette(routes=[scraped(metrics, Tokens(str(file)))]))
+    async with httpx.AsyncClient(transport=transport, base_url="http://10.1.2.3:9090") as scraper:
+        for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
+            refused = await scraper.get("/metrics", headers=header)
+            assert (refused.status_code, refused.text) == (401, "a bearer token is needed\n")
+        answer = await scraper.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+        assert answer.status_code == 200
+        assert "k8s_topo_pending_pods" in answer.text
 
 
 # --- the end ----------------------------------------------------------------------------------------------------------------------

@@ -26,7 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--http", metavar="HOST:PORT", help="Streamable HTTP at /mcp; anything but loopback needs the next two options")
     group.add_argument("--token-file", metavar="FILE", help="bearer tokens, one a line: NAME TOKEN; read again when it changes")
     group.add_argument("--allowed-host", metavar="NAME", action="append", default=[], help="a name by which clients reach the server")
-    group.add_argument("--metrics", metavar="HOST:PORT", help="/metrics without a token on an address of its own")
+    group.add_argument(
+        "--metrics",
+        metavar="HOST:PORT",
+        help="/metrics on an address of its own; loopback needs no token there",
+    )
     group.add_argument("--audit", metavar="FILE", help="a JSON line a call; default: none on stdio, stderr with --http; - is stderr")
     group.add_argument("--anonymize", action="store_true", help="answer, and be asked, with aliases in place of names")
     group.add_argument("--alias-table", metavar="FILE", help="keep the aliases in FILE (mode 0600), for next time and to translate back")
@@ -98,7 +102,7 @@ def _over_http(options: argparse.Namespace, cluster: Source) -> int:
 
     cluster = journal.kept(cluster, options)
     server = build(cluster, told=told)
-    http.run(server, cluster, metrics, address, tokens=tokens, hosts=options.allowed_host, open_metrics=beside, say=_say)
+    http.run(server, cluster, metrics, address, tokens=tokens, hosts=options.allowed_host, metrics_at=beside, say=_say)
     audit.close()
     return exits.ANSWERED
 

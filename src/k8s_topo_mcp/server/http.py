@@ -5,7 +5,7 @@ token where there are any. A bind that isn't loopback doesn't start without a to
 business of what stands in front.
 
 Paths: `/mcp`; `/healthz` (this process answers); `/readyz` (a view of the cluster was made, 503 before); `/metrics`, behind the same
-gate as `/mcp`, or open on a listener of its own.
+gate as `/mcp`, or on a listener of its own: open on loopback, behind the tokens elsewhere.
 """
 
 from __future__ import annotations
@@ -104,6 +104,26 @@ def checked(address: Address, tokens: Tokens | None, hosts: Sequence[str]) -> Tr
     )
 
 
+def checked_beside(address: Address, tokens: Tokens | None) -> Tokens | None:
+    """What a listener for `/metrics` alone asks for. Raises SourceError for one that would be open to others."""
+    if address.is_loopback:
+        return None
+    if tokens is None:
+        raise SourceError("--metrics", f"{address.host} can be reached from elsewhere; give --token-file FILE, or bind 127.0.0.1")
+    return tokens
+
+
+def bearer(request: Request, tokens: Tokens) -> str | None:
+    """The name of the token that the request carries, None for none that is known."""
+    kind, _, given = request.headers.get("authorization", "").partition(" ")
+    return tokens.name_of(given.strip()) if kind.lower() == "bearer" else None
+
+
+def unnamed() -> Response:
+    """What a request without a token gets."""
+    return PlainTextResponse("a bearer token is needed\n", 401, {"WWW-Authenticate": 'Bearer realm="k8s-topo-mcp"'})
+
+
 class Gate:
     """Lets through who may come in, and puts into the request who that is."""
 
@@ -124,10 +144,9 @@ class Gate:
         refused = refused or await self._security.validate_request(request)
         name: str | None = None
         if refused is None and self._tokens is not None:
-            kind, _, given = request.headers.get("authorization", "").partition(" ")
-            name = self._tokens.name_of(given.strip()) if kind.lower() == "bearer" else None
+            name = bearer(request, self._tokens)
             if name is None:
-                refused = PlainTextResponse("a bearer token is needed\n", 401, {"WWW-Authenticate": 'Bearer realm="k8s-topo-mcp"'})
+                refused = unnamed()
         if refused is not None:
             await refused(scope, receive, send)
             return
@@ -164,10 +183,12 @@ def probes(readiness: Readiness) -> list[Route]:
     return [Route("/healthz", healthz), Route("/readyz", readyz)]
 
 
-def scraped(metrics: Metrics) -> Route:
-    """`/metrics`."""
+def scraped(metrics: Metrics, tokens: Tokens | None = None) -> Route:
+    """`/metrics`, for whoever carries one of the tokens if there are any."""
 
-    async def answer(_: Request) -> Response:
+    async def answer(request: Request) -> Response:
+        if tokens is not None and bearer(request, tokens) is None:
+            return unnamed()
         return Response(await anyio.to_thread.run_sync(metrics.text), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return Route("/metrics", answer)
@@ -214,13 +235,14 @@ def run(
     *,
     tokens: Tokens | None = None,
     hosts: Sequence[str] = (),
-    open_metrics: Address | None = None,
+    metrics_at: Address | None = None,
     say: Callable[[str], None],
 ) -> None:
     """Serve until SIGTERM or SIGINT; `say` is told where. Raises SourceError before anything is served. To be called in the main thread."""
     security = checked(address, tokens, hosts)
+    asked = checked_beside(metrics_at, tokens) if metrics_at is not None else None
     listener = address.bound()
-    beside = open_metrics.bound() if open_metrics is not None else None
+    beside = metrics_at.bound() if metrics_at is not None else None
 
     def uvicorn_of(serving: Any, kind: type[_Uvicorn] = _Uvicorn) -> _Uvicorn:
         return kind(
@@ -251,15 +273,19 @@ def run(
         async with anyio.create_task_group() as tasks:
             second = None
             if beside is not None:
-                second = uvicorn_of(Starlette(routes=[scraped(metrics)]), _Beside)
+                second = uvicorn_of(Starlette(routes=[scraped(metrics, asked)]), _Beside)
                 tasks.start_soon(second.serve, [beside])
             await first.serve([listener])
             if second is not None:
                 second.should_exit = True
 
-    host, port = listener.getsockname()[:2]
-    say(f"serving MCP on http://{f'[{host}]' if ':' in host else host}:{port}/mcp. {SEES}")
+    say(f"serving MCP on {_url(listener)}/mcp. {SEES}")
     if beside is not None:
-        host, port = beside.getsockname()[:2]
-        say(f"serving /metrics without a token on http://{host}:{port}: numbers by code and device class")
+        how = "without a token" if asked is None else "behind the same tokens"
+        say(f"serving /metrics {how} on {_url(beside)}: numbers by code and device class")
     anyio.run(main)
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
