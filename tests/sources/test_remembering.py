@@ -116,6 +116,51 @@ def test_views_know_what_the_source_told(tmp_path: Path) -> None:
     assert spans[0].end >= NOON + 60
 
 
+def test_the_first_view_knows_what_was_written_before(tmp_path: Path) -> None:
+    """A server that was started anew is asked at once; the thread that looks at how current it is may not have run yet."""
+    before = open_journal(tmp_path / "j.sqlite", "prod-0a1b2c3d", lambda: NOON)
+    before.changed(None, made(node()), NOON - 1)
+    before.changed(made(node()), made(edited(node(), "spec.unschedulable", True)), NOON + 60)
+    before.close()
+    inner = Fed()
+    inner.feed(made(edited(node(), "spec.unschedulable", True)), NOON + 120)
+    source = Remembering(inner, lambda name: open_journal(tmp_path / "j.sqlite", name, lambda: inner.now), rhythm=OVERALL)
+    source.start()  # it looks once, in vain, and then not for two minutes
+    inner.ready.set()
+    report = ask(find("recent_changes"), source.view(), {}).report
+    assert "  12:01:00Z  Node n1 spec.unschedulable: false → true · watched\n" in report
+    assert source.view() is source.view()
+    source.close()
+
+
+def test_two_that_ask_at_once_open_it_once(tmp_path: Path) -> None:
+    opening: list[str] = []
+    both = threading.Barrier(2)
+
+    def opener(cluster: str) -> Journal:
+        opening.append(cluster)
+        time.sleep(0.05)
+        return open_journal(tmp_path / "j.sqlite", cluster, lambda: inner.now)
+
+    def first() -> None:
+        both.wait(OVERALL)
+        pasts.append(source.view().past)
+
+    inner = Fed()
+    inner.ready.set()
+    pasts: list[object] = []
+    source = Remembering(inner, opener, rhythm=OVERALL)
+    threads = [threading.Thread(target=first) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(OVERALL)
+    assert opening == ["prod-0a1b2c3d"]
+    assert len(inner.observers) == 1
+    assert all(past is not None for past in pasts)
+    source.close()
+
+
 def test_without_a_journal_views_are_the_source_s_own(tmp_path: Path) -> None:
     def refusing(_: str) -> Journal:
         raise JournalError(str(tmp_path), "isn't a file")

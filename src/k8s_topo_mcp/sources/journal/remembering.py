@@ -70,6 +70,9 @@ class Remembering:
     def __init__(self, inner: Watching, open: Callable[[str], Journal | None], rhythm: float = RHYTHM) -> None:
         self._inner, self._open, self._rhythm = inner, open, rhythm
         self._journal: Journal | None = None
+        self._opening = threading.Lock()
+        self._decided = False
+        """Whether the journal is open, or it is clear that none is kept. Under `_opening`."""
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="journal's source", daemon=True)
         self._last: tuple[ClusterView, ClusterView] | None = None
@@ -85,10 +88,11 @@ class Remembering:
         self._thread.start()
 
     def view(self) -> ClusterView:
-        """The present view with its past."""
-        view, journal, last = self._inner.view(), self._journal, self._last
+        """The present view with its past, the first one too: it opens the journal if that isn't done."""
+        view, last = self._inner.view(), self._last
         if last is not None and last[0] is view:
             return last[1]
+        journal = self._opened(view)
         if journal is not None:
             seen = view.with_past(journal.past(view.now if view.source.as_of is None else view.source.as_of))
             self._last = (view, seen)
@@ -101,16 +105,19 @@ class Remembering:
         self._inner.close()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
+        with self._opening:
+            self._decided = True  # whoever asks from now on gets what there is
         if self._journal is not None:
             self._journal.close()
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            if self._journal is None:
-                if not self._opened():
-                    return
-            else:
+            if self._journal is not None:
                 self._look(self._journal)
+            elif self._decided:
+                return
+            else:
+                self._try()
             self._stop.wait(self._rhythm)
 
     def _look(self, journal: Journal) -> None:
@@ -118,23 +125,34 @@ class Remembering:
         if as_of is not None:
             journal.watching(as_of)
 
-    def _opened(self) -> bool:
-        """Whether to go on: False once it is clear that no journal is kept."""
+    def _try(self) -> None:
         try:
             view = self._inner.view()
         except SourceError:
-            return True  # not yet
+            return  # not yet
+        self._opened(view)
+
+    def _opened(self, view: ClusterView) -> Journal | None:
+        """The journal of the cluster that is seen, opened by whoever comes first; None once it is clear that none is kept."""
+        if self._decided:
+            return self._journal
+        with self._opening:
+            if not self._decided:
+                self._journal = self._open_for(view)
+                self._decided = True
+        return self._journal
+
+    def _open_for(self, view: ClusterView) -> Journal | None:
         home = view.get(Namespace, "kube-system")
         uid = home.metadata.uid if home is not None else ""
         try:
             journal = self._open(f"{self._inner.name}-{uid[:8]}" if uid else self._inner.name)
         except (JournalError, OSError) as error:
             _log.warning("no journal is kept: %s", error)
-            return False
+            return None
         if journal is None:
-            return False
+            return None
         self._inner.observe(journal)
         self._inner.notice(journal.noticed)
         self._look(journal)
-        self._journal = journal
-        return True
+        return journal
