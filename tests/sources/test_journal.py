@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,9 @@ from k8s_topo_mcp.history.metadata_only import metadata_change
 from k8s_topo_mcp.history.recent import recent
 from k8s_topo_mcp.objects import ApiObject, Metadata
 from k8s_topo_mcp.sources.journal import Journal, JournalError, default_path, open_journal
+from k8s_topo_mcp.sources.journal.recently import KEPT, KEPT_S, Recently
 from k8s_topo_mcp.sources.journal.store import WAL_BYTES
-from k8s_topo_mcp.view import Effect
+from k8s_topo_mcp.view import Effect, FieldChange
 from tests.history.objects import NOON, claim, edited, made, node, pod, view
 
 OVERALL = 120.0
@@ -315,6 +318,84 @@ def test_a_second_one_reads_says_so_and_takes_over(opened: Callable[..., Journal
     fill(second, 1, NOON + 100)
     past = second.past(NOON + 101)
     assert [change.at - NOON for change in past.changes(0, NOON + 101)] == [0, 1, 2, 100]
+
+
+def test_what_only_the_second_one_saw_is_written_when_it_takes_over(opened: Callable[..., Journal]) -> None:
+    """The first one hangs, or its connection does, before it is gone. Nothing is written twice, and no gap is claimed."""
+    first, second = opened(), opened()
+    fill(first, 3)
+    assert first.flush(OVERALL)
+    fill(second, 3, NOON + 0.5)  # each process sees a change at a time of its own
+    fill(second, 2, NOON + 4)
+    second.watching(NOON + 9)
+    assert [change.at - NOON for change in second.past(NOON + 9).changes(0, NOON + 9)] == [0, 1, 2]
+    first.close()
+    until(lambda: second.notes == ())
+    assert second.flush(OVERALL)
+    past = second.past(NOON + 9)
+    assert [change.at - NOON for change in past.changes(0, NOON + 9)] == [0, 1, 2, 4, 5]
+    (span,) = past.spans
+    assert (span.begin - NOON, span.end - NOON) == (0, 9)
+
+
+def test_who_began_to_look_after_the_last_one_ended_claims_no_more_than_it_saw(opened: Callable[..., Journal]) -> None:
+    first, second = opened(), opened()
+    fill(first, 3)
+    assert first.flush(OVERALL)
+    second.watching(NOON + 60)
+    fill(second, 1, NOON + 61)
+    first.close()
+    until(lambda: second.notes == ())
+    assert second.flush(OVERALL)
+    past = second.past(NOON + 70)
+    assert [change.at - NOON for change in past.changes(0, NOON + 70)] == [0, 1, 2, 61]
+    assert [(span.begin - NOON, span.end - NOON) for span in past.spans] == [(0, 2), (60, 70)]
+
+
+def test_nothing_is_lost_or_doubled_when_the_one_that_writes_is_killed(tmp_path: Path, opened: Callable[..., Journal]) -> None:
+    """It is stopped where it happens to be, the other one sees more, and then it is killed."""
+    both = states()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.sources.journal_writer", str(tmp_path / "shared.sqlite")],
+        stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        process.stdout.readline()
+        reader = opened("shared.sqlite")
+        assert "another process" in reader.notes[0]
+        reader.changed(None, both[0], NOON)
+        process.stdout.readline()
+        process.send_signal(signal.SIGSTOP)
+        with closing(sqlite3.connect(tmp_path / "shared.sqlite")) as db:
+            seen = 200 + db.execute("SELECT count(*) FROM changes").fetchone()[0]
+        for told in range(1, seen + 1):
+            reader.changed(both[(told + 1) % 2], both[told % 2], NOON + told / 1000)
+        assert "another process" in reader.notes[0]
+    finally:
+        process.kill()
+        process.stdout.close()
+        process.wait(OVERALL)
+    until(lambda: reader.notes == ())
+    assert reader.flush(OVERALL)
+    past = reader.past(NOON + seen / 1000)
+    assert [change.at for change in past.changes(0, NOON + 1e6)] == [NOON + told / 1000 for told in range(1, seen + 1)]
+    assert len(past.spans) == 1
+
+
+def test_of_too_many_changes_the_oldest_are_given_up_and_not_claimed() -> None:
+    seen = Recently()
+    seen.looking(NOON)
+    rows = [
+        FieldChange(made(node()).ref, "spec.unschedulable", None, str(n), Effect.LESS, NOON + n / 1000, "watched") for n in range(KEPT + 5)
+    ]
+    seen.add(rows)
+    seen.looking(rows[-1].at)
+    assert seen.missed(None, ()) == rows[5:]
+    assert seen.known_from(NOON, rows[-1].at) == rows[4].at
+    seen.looking(rows[-1].at + KEPT_S - 1)
+    assert seen.missed(None, ()) == [row for row in rows if row.at >= rows[-1].at - 1]
+    assert seen.known_from(NOON, rows[-1].at + KEPT_S - 1) == rows[-1].at - 1
 
 
 def test_another_process_reads_while_one_writes(tmp_path: Path, opened: Callable[..., Journal]) -> None:

@@ -21,6 +21,7 @@ from ...view.past import Effect, FieldChange, Known, MetadataChange, Span
 from ..lock import WriterLock
 from . import store as stores
 from .errors import JournalError
+from .recently import OVERLAP, Recently
 from .store import Row, Store
 
 MAX_AGE = 7 * 86_400.0
@@ -48,7 +49,8 @@ class Journal:
     """
     See `open_journal`. Methods may be called from any thread.
 
-    A second process that opens the journal of a cluster reads what the first one writes, and says so; it takes over when that ends.
+    A second process that opens the journal of a cluster reads what the first one writes, and says so; it takes over when that ends, with
+    what it saw itself meanwhile (`recently`).
     """
 
     how: Known = "watched"
@@ -82,6 +84,7 @@ class Journal:
         self._aside: list[str] = []
         self._next_id = 1
         self._writes = False
+        self._lately = Recently()
         self._kept_since: Timestamp = 0.0
         self._hurried = self._closing = False
         # Of the writer's thread alone:
@@ -97,7 +100,7 @@ class Journal:
             raise JournalError(str(path), f"its lock can't be made ({error.strerror}); give --journal PATH or --journal none") from None
         if writes:
             try:
-                self._open_store()
+                self._open_store(takes_over=False)
             except BaseException:
                 self._lock.release()
                 raise
@@ -111,8 +114,6 @@ class Journal:
         with self._state:
             self._looking(at)
             if before is None and after is not None and (after.metadata.created is None or after.metadata.created < self._opened):
-                return
-            if not self._writes:
                 return
         found = changes(before, after, at)
         if found:
@@ -135,12 +136,16 @@ class Journal:
         if self._began is None:
             self._began = at
         self._seen = at if self._seen is None else max(self._seen, at)
+        if not self._writes:
+            self._lately.looking(self._seen)
 
     def _add(self, found: Sequence[FieldChange]) -> None:
         with self._state:
             self._told += len(found)
             if self._failure is not None or not self._writes or self._closing:
                 self._done += len(found)
+                if not self._writes:
+                    self._lately.add(found)
                 return
             if len(self._pending) + len(found) > PENDING:
                 self._fail("changes came faster than they could be written")
@@ -221,8 +226,9 @@ class Journal:
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=30)
 
-    def _open_store(self) -> None:
-        """Raises JournalError for a file that isn't ours to write; a damaged one is set aside."""
+    def _open_store(self, takes_over: bool) -> None:
+        """Become the writer. `takes_over`: from another process, which may not have written all that it saw. Raises JournalError for a file
+        that isn't ours to write; a damaged one is set aside."""
         try:
             self._store = Store(self.path, self._cluster, self._max_bytes)
         except sqlite3.DatabaseError as error:
@@ -231,10 +237,19 @@ class Journal:
             self._set_aside()
             self._store = Store(self.path, self._cluster, self._max_bytes)
         self._span = None
+        ended, written = self._store.lately(OVERLAP) if takes_over else (None, [])
         with self._state:
+            waiting = [entry for _, entry in self._pending]
+            self._began = self._seen
+            if takes_over:
+                missed = self._lately.missed(ended, written)
+                self._began = self._lately.known_from(ended, self._seen)
+                self._told += len(missed)
+                waiting = [*missed, *waiting]
             first = self._store.last_id + 1
-            self._pending = [(first + position, entry) for position, (_, entry) in enumerate(self._pending)]
-            self._next_id = first + len(self._pending)
+            self._pending = [(first + position, entry) for position, entry in enumerate(waiting)]
+            self._next_id = first + len(waiting)
+            self._lately = Recently()
             self._writes = True
 
     def _set_aside(self) -> None:
@@ -269,7 +284,7 @@ class Journal:
                 if damaged and self._store is not None:
                     self._store.abandon()
                     self._set_aside()
-                    self._reopen()
+                    self._open_store(takes_over=False)
                 self._step()
                 if closing:
                     self._end()
@@ -290,7 +305,7 @@ class Journal:
         if not store.is_there:
             store.abandon()
             stores.prepare(self.path, False)
-            self._reopen()
+            self._open_store(takes_over=False)
             return
         with self._state:
             rows, began, seen = self._pending[:], self._began, self._seen
@@ -319,16 +334,11 @@ class Journal:
             self._state.notify_all()
 
     def _take_over(self) -> bool:
-        """Become the writer if nobody is. What happened since the last one wrote isn't known."""
+        """Become the writer if nobody is."""
         if not self._lock.take():
             return False
-        self._reopen()
+        self._open_store(takes_over=True)
         return True
-
-    def _reopen(self) -> None:
-        self._open_store()
-        with self._state:
-            self._began = self._seen
 
     def _resume(self) -> bool:
         if time.monotonic() < self._retry_at:
@@ -337,7 +347,7 @@ class Journal:
             self._store.abandon()
         self._store = None
         self._retry_at = time.monotonic() + self._retry
-        self._reopen()
+        self._open_store(takes_over=False)
         assert self._store is not None
         with self._state:
             begin = self._seen if self._seen is not None else self._now()

@@ -130,6 +130,14 @@ class Store:
             self._db.executemany(f"INSERT INTO changes ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)", map(_values, rows))
             self._db.execute("UPDATE spans SET end = max(end, ?) WHERE id = ?", (end, span))
 
+    def lately(self, seconds: float) -> tuple[Timestamp | None, list[FieldChange]]:
+        """Until when somebody looked (None: nobody did), and what was written of the last `seconds` before, oldest first."""
+        ended: Timestamp | None = self._db.execute("SELECT max(end) FROM spans").fetchone()[0]
+        if ended is None:
+            return None, []
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM changes WHERE at >= ? ORDER BY id LIMIT {MOST}", (ended - seconds,))
+        return ended, [_row(values)[1] for values in rows]
+
     @contextmanager
     def _transaction(self) -> Generator[None]:
         self._db.execute("BEGIN IMMEDIATE")
