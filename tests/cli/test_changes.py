@@ -77,7 +77,7 @@ def test_an_older_one_that_is_newer_or_missing_is_one_line(two: tuple[str, str],
     assert main(["changes", "--snapshot", now, "--before", before, "--as-of", "2020-01-01T00:00:00Z"]) == 4
     err = capsys.readouterr().err
     assert err.count("\n") == 1
-    assert "later than the snapshot it is to be before (2020-01-01T00:00Z); swap them" in err
+    assert "later than what it is to be before (2020-01-01T00:00Z); swap them" in err
     assert main(["changes", "--snapshot", now, "--before", before + "x"]) == 4
     assert "before.jsonx" in capsys.readouterr().err
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from k8s_topo_mcp.cli import exits, source
+from k8s_topo_mcp.cli import earlier, exits, journal, source
 
 if TYPE_CHECKING:
     from k8s_topo_mcp.view import ClusterView
@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the structured answer instead of the text")
     parser.add_argument("--exit-code", action="store_true", help=f"exit with {exits.BLOCKED} when the answer names a blocker")
     source.add_arguments(parser)
+    journal.add_reading_argument(parser)
 
 
 def add_cursor(parser: argparse.ArgumentParser) -> None:
@@ -62,11 +63,14 @@ def over_view(options: argparse.Namespace, use: Callable[[ClusterView], int]) ->
 
     try:
         cluster = source.chosen(options, watch=False)
+        journal.check(options, source.is_live(options))
         cluster.start()
         try:
             view = cluster.view()
         finally:
             cluster.close()
+        if source.is_live(options):
+            view = earlier.attached(view, options) if options.before else journal.attached(view, options)
     except source.NoSource as error:
         return exits.refuse(str(error))
     except SourceError as error:

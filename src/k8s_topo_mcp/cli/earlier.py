@@ -31,11 +31,16 @@ def attached(view: ClusterView, options: argparse.Namespace, anonymiser: Anonymi
     before = load_snapshot(options.before) if anonymiser is None else _anonymised(options.before, anonymiser)
     name = ", ".join(options.before)
     if before.now > view.now:
-        raise SnapshotError(name, f"is of {moment(before.now)}, later than the snapshot it is to be before ({moment(view.now)}); swap them")
-    clusters = {entry.source.cluster for entry in (before, view)} - {None}
-    if len(clusters) > 1:
-        raise SnapshotError(name, f"is of another cluster ({before.source.cluster}) than the snapshot ({view.source.cluster})")
+        raise SnapshotError(name, f"is of {moment(before.now)}, later than what it is to be before ({moment(view.now)}); swap them")
+    then, now = _cluster(before), _cluster(view)
+    if None not in (then, now) and then != now:
+        raise SnapshotError(name, f"is of another cluster ({then}) than what it is to be before ({now})")
     return view.with_past(Earlier(before, view))
+
+
+def _cluster(view: ClusterView) -> str | None:
+    """What the snapshot of a cluster says of which it is, and would."""
+    return view.source.cluster or (view.source.name if view.source.kind == "live" else None)
 
 
 def _anonymised(paths: list[str], anonymiser: Anonymiser) -> ClusterView:

@@ -63,6 +63,10 @@ def run(options: argparse.Namespace) -> int:
     try:
         with _anonymiser(options) as anonymiser:
             cluster = source.chosen(options, watch=True, anonymiser=anonymiser, also=source.also_watched(options.also_watch))
+            live = source.is_live(options)
+            journal.check(options, live)
+            if live and options.before:
+                raise source.NoSource("--before is for a snapshot, or for a single question; serve on a live cluster keeps a journal.")
             status = _over_http(options, cluster) if options.http else _on_stdio(options, cluster)
     except (source.NoSource, SourceError) as error:
         return exits.refuse(str(error))

@@ -79,7 +79,7 @@ def chosen(options: argparse.Namespace, watch: bool, anonymiser: Anonymiser | No
     """
     from k8s_topo_mcp.sources.source import Once, Screened
 
-    if _is_live(options):
+    if is_live(options):
         from k8s_topo_mcp.sources.live.source import LiveSource
 
         kubeconfig, context, how = _live(options)
@@ -93,7 +93,7 @@ def chosen(options: argparse.Namespace, watch: bool, anonymiser: Anonymiser | No
 
 def raw(options: argparse.Namespace) -> tuple[ClusterView, Facts, list[dict[str, Any]]]:
     """What a snapshot of the cluster that the options name holds, read now. Raises NoSource and SourceError."""
-    if not _is_live(options):
+    if not is_live(options):
         return reader(options).raw()
     from k8s_topo_mcp.sources.live.recording import record
 
@@ -101,7 +101,7 @@ def raw(options: argparse.Namespace) -> tuple[ClusterView, Facts, list[dict[str,
     return record(kubeconfig, context, **how)
 
 
-def _is_live(options: argparse.Namespace) -> bool:
+def is_live(options: argparse.Namespace) -> bool:
     """Whether the options name a live cluster, and one that can be looked for."""
     named = [name for name in ("context", "kubeconfig", "namespaces") if getattr(options, name)]
     namespaces(options.namespaces)

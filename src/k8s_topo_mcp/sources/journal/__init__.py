@@ -17,7 +17,8 @@ from pathlib import Path
 from ...objects import Timestamp
 from .errors import JournalError
 from .journal import MAX_AGE, MAX_BYTES, Journal
-from .remembering import Remembering
+from .reading import NotRead, Written
+from .remembering import Remembering, identity
 
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -74,4 +75,15 @@ def open_journal(
     )
 
 
-__all__ = ["MAX_AGE", "MAX_BYTES", "Journal", "JournalError", "Remembering", "default_path", "open_journal"]
+__all__ = [
+    "MAX_AGE",
+    "MAX_BYTES",
+    "Journal",
+    "JournalError",
+    "NotRead",
+    "Remembering",
+    "Written",
+    "default_path",
+    "identity",
+    "open_journal",
+]

@@ -20,6 +20,13 @@ RHYTHM = 5.0
 _log = logging.getLogger(__name__)
 
 
+def identity(name: str, view: ClusterView) -> str:
+    """What a journal calls its cluster: the name of the context with the beginning of the uid of namespace kube-system, so that a cluster
+    that was made anew under an old name is another one."""
+    home = view.get(Namespace, "kube-system")
+    return f"{name}-{home.metadata.uid[:8]}" if home is not None and home.metadata.uid else name
+
+
 class Current(Protocol):
     """How current a source is."""
 
@@ -143,10 +150,8 @@ class Remembering:
         return self._journal
 
     def _open_for(self, view: ClusterView) -> Journal | None:
-        home = view.get(Namespace, "kube-system")
-        uid = home.metadata.uid if home is not None else ""
         try:
-            journal = self._open(f"{self._inner.name}-{uid[:8]}" if uid else self._inner.name)
+            journal = self._open(identity(self._inner.name, view))
         except (JournalError, OSError) as error:
             _log.warning("no journal is kept: %s", error)
             return None

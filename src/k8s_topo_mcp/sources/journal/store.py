@@ -67,6 +67,30 @@ def prepare(path: Path, makes_folder: bool) -> None:
         os.close(handle)
 
 
+def _is_journal(db: sqlite3.Connection, path: Path) -> None:
+    """Raises JournalError for another SQLite file, or another format."""
+    application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if application != APPLICATION:
+        raise JournalError(str(path), "is an SQLite file, but not a journal; give another --journal PATH")
+    if version != VERSION:
+        raise JournalError(str(path), f"is a journal of format {version}, this version writes {VERSION}; give another --journal PATH")
+
+
+def _is_of(db: sqlite3.Connection, path: Path, cluster: str) -> None:
+    """Raises JournalError for the journal of another cluster."""
+    named = db.execute("SELECT value FROM about WHERE key = 'cluster'").fetchone()
+    if named is None or named[0] != cluster:
+        other = "another cluster" if named is None else f"cluster {named[0][:80]!r}"
+        raise JournalError(str(path), f"is the journal of {other}, not of {cluster[:80]!r}; give another --journal PATH")
+
+
+def check(path: Path, cluster: str) -> None:
+    """Look whether the file is the journal of that cluster. Raises JournalError, and sqlite3.Error for what can't be read."""
+    with closing(_reader(path)) as db:
+        _is_journal(db, path)
+        _is_of(db, path, cluster)
+
+
 class Store:
     """The file, open for its one writer. Not for several threads."""
 
@@ -85,14 +109,9 @@ class Store:
         """What is older was forgotten, as far as this writer did it."""
 
     def _open(self, cluster: str) -> None:
-        application, version = self._pragma("application_id"), self._pragma("user_version")
         tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if tables and application != APPLICATION:
-            raise JournalError(str(self._path), "is an SQLite file, but not a journal; give another --journal PATH")
-        if tables and version != VERSION:
-            raise JournalError(
-                str(self._path), f"is a journal of format {version}, this version writes {VERSION}; give another --journal PATH"
-            )
+        if tables:
+            _is_journal(self._db, self._path)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute(f"PRAGMA journal_size_limit = {WAL_BYTES}")
@@ -101,10 +120,7 @@ class Store:
         if not tables:
             self._db.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}COMMIT;")
             self._db.execute("INSERT INTO about VALUES ('cluster', ?)", (cluster,))
-        named = self._db.execute("SELECT value FROM about WHERE key = 'cluster'").fetchone()
-        if named is None or named[0] != cluster:
-            other = "another cluster" if named is None else f"cluster {named[0][:80]!r}"
-            raise JournalError(str(self._path), f"is the journal of {other}, not of {cluster[:80]!r}; give another --journal PATH")
+        _is_of(self._db, self._path, cluster)
         self.last_id: int = self._db.execute("SELECT coalesce(max(id), 0) FROM changes").fetchone()[0]
 
     def _pragma(self, name: str) -> int:
@@ -217,6 +233,12 @@ def read_spans(path: Path) -> list[Span]:
     """When somebody looked, oldest first."""
     with closing(_reader(path)) as db:
         return [Span(begin, end) for begin, end in db.execute("SELECT begin, end FROM spans WHERE end > begin ORDER BY begin")]
+
+
+def read_kinds(path: Path) -> list[str]:
+    """The kinds of which there are changes."""
+    with closing(_reader(path)) as db:
+        return [kind for (kind,) in db.execute("SELECT DISTINCT kind FROM changes")]
 
 
 def _reader(path: Path) -> sqlite3.Connection:
