@@ -68,7 +68,6 @@ class Credentials:
         self.cluster: str | None = None
         self.host = ""
         self.tls: ssl.SSLContext | None = None
-        self.server_name: str | None = None
         self.proxy: str | None = None
         self.headers: tuple[tuple[str, str], ...] = ()
         self.generation = 0
@@ -203,14 +202,13 @@ class Credentials:
 
     def _reach(self, fresh: Any) -> None:
         self.host = str(fresh.host).rstrip("/")
-        self.server_name = fresh.tls_server_name or None
         self.proxy = _proxy(self.host, fresh.proxy)
         if self.proxy is not None and urlsplit(self.proxy).password:
             self._secrets.add(str(urlsplit(self.proxy).password))
         if not self.host.startswith("https"):
             self.tls = None
             return
-        material = _digest(fresh.ssl_ca_cert, fresh.cert_file, fresh.key_file) + str(fresh.verify_ssl)
+        material = f"{_digest(fresh.ssl_ca_cert, fresh.cert_file, fresh.key_file)}{fresh.verify_ssl}{fresh.tls_server_name}"
         if material != self._material:
             try:
                 self.tls = _context(fresh)
@@ -229,7 +227,22 @@ def _context(fresh: Any) -> ssl.SSLContext:
         context.verify_mode = ssl.CERT_NONE
     if fresh.cert_file:
         context.load_cert_chain(fresh.cert_file, fresh.key_file or None)
+    if fresh.tls_server_name:
+        _demand(context, str(fresh.tls_server_name))
     return context
+
+
+def _demand(context: ssl.SSLContext, name: str) -> None:
+    """Have every server prove this name, whatever host it is reached by. By the context itself: httpcore's own way (the extension
+    sni_hostname) doesn't reach a connection through an HTTP proxy (httpcore/_async/http_proxy.py), which then proves the host's name."""
+    wrap = context.wrap_bio
+
+    def wrapped(
+        incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, server_side: bool = False, server_hostname: Any = None, session: Any = None
+    ) -> ssl.SSLObject:
+        return wrap(incoming, outgoing, server_side, name, session)
+
+    context.wrap_bio = wrapped
 
 
 def _digest(*paths: str | None) -> str:

@@ -187,8 +187,7 @@ class Door:
         headers = [*self._credentials.headers, ("Accept", accept), ("Accept-Encoding", "gzip"), ("User-Agent", USER_AGENT)]
         if header:
             headers.append(("Authorization", header))
-        extensions = {"sni_hostname": self._credentials.server_name} if self._credentials.server_name else {}
-        request = client.build_request("GET", path, params=params, headers=headers, timeout=timeout, extensions=extensions)
+        request = client.build_request("GET", path, params=params, headers=headers, timeout=timeout)
         self._traffic.by_kind[purpose].requests += 1
         sent = time.time()
         answer = await client.send(request, stream=True)
