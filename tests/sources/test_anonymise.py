@@ -289,14 +289,6 @@ def test_names_that_come_one_by_one_keep_what_they_got() -> None:
     assert aliases.alias("value", "a") == "node-2"
 
 
-def test_a_cluster_is_called_one_in_answers_and_in_snapshots() -> None:
-    """A number in its name counts nothing."""
-    written = Facts(cluster="prod-eu-7").item(Anonymiser())
-    assert written["cluster"] == "cluster-1"
-    screen = Anonymiser()
-    assert [screen.cluster(name) for name in ("prod-eu-7", "prod-eu-8", "prod-eu-7")] == ["cluster-1", "cluster-2", "cluster-1"]
-
-
 STATUS = """\
 time: "2026-11-29T04:28:19Z"
 autoscalerStatus: Running

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 
 WORDS = (
     "node", "ns", "app", "volume", "pool", "class", "container", "request", "mount", "registry", "host", "user", "id", "handle", "ip",
-    "cluster", "value",
+    "value",
 )  # fmt: skip
 """What aliases begin with, the surest first: a text that is used as several kinds of thing is named after the first of them. "app" is
 everything that lives in a namespace; "class" what doesn't and is no node."""
@@ -32,7 +32,7 @@ PLAIN = frozenset(
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}(?:\.\d{1,3})?\Z")
 _NUMBERED = re.compile(r"(.{1,240}?)-(\d{1,5})\Z", re.DOTALL)
-_WHOLE = frozenset(("id", "handle", "ip", "registry", "host", "user", "cluster"))
+_WHOLE = frozenset(("id", "handle", "ip", "registry", "host", "user"))
 """Of these a number at the end is no ordinal."""
 
 

@@ -89,7 +89,7 @@ class Anonymiser:
 
     def cluster(self, name: str) -> str:
         """An alias for a cluster or a context."""
-        return self.aliases.alias("cluster", name)
+        return self.aliases.alias("class", name)
 
     def note(self, item: Mapping[str, Any]) -> None:
         """A claim for a pod's ephemeral volume is found by its name, "pod-volume" (component-helpers ephemeral.VolumeClaimName): so must
@@ -116,8 +116,6 @@ class Anonymiser:
                 return self._name(detail, text)
             case "node" | "namespace" | "pool" | "container" | "volume" | "handle" | "host" | "provider":
                 return self.aliases.alias(_WORD_OF[role], text)
-            case "cluster":
-                return self.cluster(text)
             case "cluster scoped":
                 return self.aliases.alias("class", text)
             case "uid" | "identity":

@@ -19,12 +19,11 @@ Json = Mapping[str, Any]
 Role = Literal[
     "plain", "term", "name", "uid", "message", "cel", "label", "node", "namespace", "pool", "device", "attribute", "image", "path", "host",
     "holder", "request", "container", "volume", "provider", "handle", "address", "cluster scoped", "identity", "flag", "status",
-    "cluster",
 ]  # fmt: skip
 """What a text is. "plain" is vocabulary of Kubernetes, a number, a quantity, a time; "term" the name of a driver or
 a device class; "label" and "attribute" are values
 whose meaning their key decides; "message" is free text; "holder" a lease's holder ("host_uuid"); "request" may be "request/subrequest";
-"flag" is "--name=value"; "status" what Cluster Autoscaler writes of itself; "cluster" the name of a cluster or a context."""
+"flag" is "--name=value"; "status" what Cluster Autoscaler writes of itself."""
 
 Rewrite: TypeAlias = Callable[[Role, str, str], str]
 """(role, key or kind that says more, text) → the text to write."""

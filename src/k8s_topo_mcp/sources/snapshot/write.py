@@ -48,7 +48,7 @@ class Facts:
         version = cast(Mapping[str, Any], inner) if isinstance(inner, dict) else version
         stated: dict[str, Any] = {
             "asOf": None if self.as_of is None else datetime.fromtimestamp(self.as_of, UTC).isoformat().replace("+00:00", "Z"),
-            "cluster": rewrite("cluster", "", self.cluster) if self.cluster else None,
+            "cluster": rewrite("cluster scoped", "Cluster", self.cluster) if self.cluster else None,
             "version": {key: value for key, value in version.items() if key in _VERSION_FIELDS and isinstance(value, str)},
             "featureGates": dict(sorted(self.gates.items())),
             "unreadable": [_stated(entry, rewrite) for entry in self.unreadable],
