@@ -337,3 +337,19 @@ def test_what_an_autoscaler_says_and_was_told_keeps_its_meaning_under_aliases() 
     assert deployment.autoscaler.words == (
         f"--nodes=1:3:{alias}", "--max-nodes-total=10", f"--namespace={machines.namespace}",
     )  # fmt: skip
+
+
+def test_what_has_no_namespace_is_called_what_it_is() -> None:
+    anonymiser = Anonymiser()
+    assert anonymiser.cluster("acme-prod") == "cluster-1"
+    assert anonymiser.cluster("acme-prod-2") == "cluster-2", "a number at the end of a cluster's name is no ordinal"
+    assert anonymiser.cluster("acme-prod") == "cluster-1"
+    words = {
+        "Cluster": "cluster", "ClusterQueue": "queue", "NodePool": "nodepool", "ResourceFlavor": "flavor", "Topology": "topology",
+        "PriorityClass": "class", "StorageClass": "class",
+    }  # fmt: skip
+    for kind, word in words.items():
+        alias = anonymiser("cluster scoped", kind, f"acme-{kind.lower()}")
+        assert alias.startswith(f"{word}-")
+        assert anonymiser("cluster scoped", kind, f"acme-{kind.lower()}") == alias
+    assert next(iter(anonymised(Facts(cluster="acme-east"), [], Anonymiser())))["cluster"] == "cluster-1"

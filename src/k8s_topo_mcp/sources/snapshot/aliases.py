@@ -15,11 +15,11 @@ import threading
 from collections.abc import Callable, Mapping
 
 WORDS = (
-    "node", "ns", "app", "volume", "pool", "class", "container", "request", "mount", "registry", "host", "user", "id", "handle", "ip",
-    "value",
+    "node", "ns", "app", "volume", "pool", "class", "queue", "nodepool", "flavor", "topology", "cluster",
+    "container", "request", "mount", "registry", "host", "user", "id", "handle", "ip", "value",
 )  # fmt: skip
 """What aliases begin with, the surest first: a text that is used as several kinds of thing is named after the first of them. "app" is
-everything that lives in a namespace; "class" what doesn't and is no node."""
+everything that lives in a namespace; "class" what doesn't and has no word of its own."""
 
 PLAIN = frozenset(
     """
@@ -32,7 +32,7 @@ PLAIN = frozenset(
 
 _NUMBER = re.compile(r"[+-]?\d{1,9}(?:\.\d{1,3})?\Z")
 _NUMBERED = re.compile(r"(.{1,240}?)-(\d{1,5})\Z", re.DOTALL)
-_WHOLE = frozenset(("id", "handle", "ip", "registry", "host", "user"))
+_WHOLE = frozenset(("id", "handle", "ip", "registry", "host", "user", "cluster"))
 """Of these a number at the end is no ordinal."""
 
 

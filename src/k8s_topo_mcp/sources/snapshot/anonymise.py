@@ -89,7 +89,7 @@ class Anonymiser:
 
     def cluster(self, name: str) -> str:
         """An alias for a cluster or a context."""
-        return self.aliases.alias("class", name)
+        return self("cluster scoped", "Cluster", name)
 
     def note(self, item: Mapping[str, Any]) -> None:
         """A claim for a pod's ephemeral volume is found by its name, "pod-volume" (component-helpers ephemeral.VolumeClaimName): so must
@@ -117,7 +117,7 @@ class Anonymiser:
             case "node" | "namespace" | "pool" | "container" | "volume" | "handle" | "host" | "provider":
                 return self.aliases.alias(_WORD_OF[role], text)
             case "cluster scoped":
-                return self.aliases.alias("class", text)
+                return self.aliases.alias(_WORD_OF_KIND.get(detail, "class"), text)
             case "uid" | "identity":
                 return self._in_parts("id", text) if role == "identity" else self.aliases.alias("id", text)
             case "request":
@@ -308,6 +308,10 @@ _WORD_OF: Mapping[str, str] = {
     "node": "node", "namespace": "ns", "pool": "pool", "container": "container", "volume": "mount", "handle": "handle", "host": "host",
     "provider": "handle",
 }  # fmt: skip
+_WORD_OF_KIND: Mapping[str, str] = {
+    "Cluster": "cluster", "ClusterQueue": "queue", "NodePool": "nodepool", "ResourceFlavor": "flavor", "Topology": "topology",
+}  # fmt: skip
+"""For kinds without namespace; "class" for the others."""
 
 
 def _stems(word: str) -> Iterable[str]:
