@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,10 +79,12 @@ def test_kinds_that_are_to_be_noted_are_tried_by_their_metadata(server: Server, 
     assert [(request.headers["accept"], request.query.get("limit")) for request in tried] == [(LIST, "1")] * 2
     server.faults.on("forbidden", None, "configmaps")
     assert main(command) == 5
-    found = dict(lines(capsys))
-    assert found["lacks"] == "ConfigMap: not permitted in all namespaces; when one was written isn't noted"
+    said = lines(capsys)
+    found = dict(said)
+    assert ("lacks", "ConfigMap: not permitted in all namespaces; when one was written isn't noted") in said
     assert found["notes"].startswith("NetworkPolicy: ")
     assert "k8s-topo-mcp rbac --also-watch configmaps,networkpolicies | kubectl" in found["next"]
+    server.faults.off()
     before = len(tried)
     assert main(["doctor", "--kubeconfig", kubeconfig]) == 0
     assert "notes" not in dict(lines(capsys))
@@ -133,3 +136,49 @@ def test_a_cluster_that_cannot_be_asked_is_one_line(fault: str, said: str, serve
 def test_without_a_cluster_the_ways_to_name_one_are_said(capsys: Captured) -> None:
     assert main(["doctor"]) == 2
     assert capsys.readouterr().err.startswith("error: no live cluster to look at: give --kubeconfig FILE")
+
+
+def test_the_autoscaler_s_status_is_tried(server: Server, kubeconfig: str, capsys: Captured) -> None:
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 0
+    status = "ConfigMap kube-system/cluster-autoscaler-status"
+    assert dict(lines(capsys))["autoscaler"] == f"{status} may be read and isn't there: no Cluster Autoscaler writes it"
+    server.faults.on("forbidden", None, "configmaps")
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 5
+    found = dict(lines(capsys))
+    rule = "configmaps, resourceNames cluster-autoscaler-status: get in kube-system"
+    assert found["lacks"].startswith(f"{status}: not permitted; missing rule: {rule}; ")
+    assert "k8s-topo-mcp rbac" in found["next"]
+    before = len(server.requests)
+    assert main(["doctor", "--kubeconfig", kubeconfig, "--namespaces", "default"]) == 5
+    assert "isn't read with --namespaces" in dict(lines(capsys))["autoscaler"]
+    assert not [request for request in server.requests[before:] if "configmaps" in request.path]
+
+
+def test_many_kinds_that_fail_alike_are_one_line(server: Server, kubeconfig: str, capsys: Captured) -> None:
+    server.faults.on("etcd")
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 4
+    told = [text for label, text in lines(capsys) if label in ("missing", "lacks")]
+    assert len(told) == 1
+    assert re.match(r"\d\d kinds: the API server answers 500: .*look at etcd first: DeviceClass, Node, Pod, ", told[0])
+    assert told[0].endswith(" more")
+    server.faults.off()
+    for resource in ("pods", "nodes", "jobs.batch", "leases.coordination.k8s.io", "events"):
+        server.faults.on("status", "429:0", resource)
+    assert main(["doctor", "--kubeconfig", kubeconfig]) == 4
+    (told,) = [[text] for label, text in lines(capsys) if label in ("missing", "lacks")]
+    assert told[0].startswith("5 kinds: the API server answers 429: ")
+    assert told[0].endswith("wait, and look again: Node, Pod, Event, Job, Lease")
+
+
+def test_a_namespace_that_may_not_be_read_is_told_from_one_that_may(server: Server, kubeconfig: str, capsys: Captured) -> None:
+    server.faults.on("forbidden", "kube-system", "pods")
+    assert main(["doctor", "--kubeconfig", kubeconfig, "--namespaces", "default,kube-system"]) == 5
+    found = dict(lines(capsys))
+    assert found["lacks"].startswith("Pod: not permitted in kube-system, though it is in default; in kube-system: no pod can be explained")
+    assert "missing" not in found
+    assert "namespaces" not in found
+
+
+def test_a_namespace_that_is_not_there_is_said(kubeconfig: str, capsys: Captured) -> None:
+    assert main(["doctor", "--kubeconfig", kubeconfig, "--namespaces", "default,defualt"]) == 5
+    assert dict(lines(capsys))["namespaces"] == "defualt: there is no such namespace, so nothing is found in it; is it spelt right?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -11,11 +12,19 @@ from k8s_topo_mcp.cli import exits, source
 
 if TYPE_CHECKING:
     from k8s_topo_mcp.releases import Release
-    from k8s_topo_mcp.sources.live.checkup import Checkup
+    from k8s_topo_mcp.sources.live.checkup import Checkup, Missing
 
 HELP = "Look whether a live cluster can be read: release, gates, permissions, drivers, and what that means for answers."
 _WIDTH = 140
 _SKEW = 5.0
+_MANY = 4
+"""Kinds that fail for one reason are told in one line from here on."""
+_NAMED = 12
+_LIKELY = {
+    "401": "the credentials have run out, or are another cluster's: log in again",
+    "429": "the API server has too many requests and turns these away: wait, and look again",
+    "500": "the API server runs, but what keeps its objects (etcd) doesn't answer it: look at etcd first",
+}
 _NO_CLUSTER = "no live cluster to look at: give --kubeconfig FILE, set $KUBECONFIG, have ~/.kube/config, or run in a pod with an account."
 
 
@@ -41,10 +50,14 @@ def run(options: argparse.Namespace) -> int:
     except SourceError as error:
         return exits.refuse(str(error), exits.SOURCE_UNREADABLE)
     for label, text in told(found, also):
-        print(textwrap.fill(text, _WIDTH, initial_indent=f"{label:<11}", subsequent_indent=" " * 11, break_long_words=False))
+        print(
+            textwrap.fill(
+                text, _WIDTH, initial_indent=f"{label:<11}", subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False
+            )
+        )
     if found.well or not found.answerable:
         return exits.SOURCE_UNREADABLE
-    return exits.ANSWERED_IN_PART if found.missing or found.namespaces else exits.ANSWERED
+    return exits.ANSWERED_IN_PART if found.missing or found.namespaces or found.absent else exits.ANSWERED
 
 
 def told(found: Checkup, also: Sequence[str] = ()) -> Iterable[tuple[str, str]]:
@@ -63,8 +76,12 @@ def told(found: Checkup, also: Sequence[str] = ()) -> Iterable[tuple[str, str]]:
         yield "notes", f"{', '.join(found.noted)}: that one was written, by its metadata alone"
     if found.found_by:
         yield "discovery", f"{found.found_by}; right would be get on /api, /api/*, /apis and /apis/*, as system:discovery grants it"
-    for entry in found.missing:
-        yield ("missing" if entry.needed else "lacks"), f"{entry.kind}: {clean(entry.reason, 160)}; {entry.means}"
+    yield from _unread(found.missing)
+    if found.status:
+        yield "autoscaler", found.status
+    if found.absent:
+        names = ", ".join(found.absent)
+        yield "namespaces", f"{names}: there is no such namespace, so nothing is found in it; is it spelt right?"
     if found.namespaces:
         theirs = f"{', '.join(hidden(found.namespaces))} outside of {', '.join(found.namespaces)}"
         yield "hidden", f"{theirs}: they hold nodes and devices too, so free is what nobody in these namespaces holds"
@@ -81,6 +98,36 @@ def told(found: Checkup, also: Sequence[str] = ()) -> Iterable[tuple[str, str]]:
             ),
         )
     yield "note", "whoever may call a server sees what its account sees"
+
+
+def _unread(missing: Sequence[Missing]) -> Iterable[tuple[str, str]]:
+    """Kinds that can't be read, a line each, or one for many that fail for the same reason."""
+    from k8s_topo_mcp.rendering import clean
+
+    alike: dict[str, list[Missing]] = {}
+    for entry in missing:
+        alike.setdefault(entry.said, []).append(entry)
+    for said, entries in alike.items():
+        if len(entries) < _MANY:
+            for entry in entries:
+                yield ("missing" if entry.needed else "lacks"), f"{entry.kind}: {clean(entry.reason, 160)}; {entry.means}"
+            continue
+        names = [entry.kind for entry in sorted(entries, key=lambda entry: not entry.needed)]
+        rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        label = "missing" if any(entry.needed for entry in entries) else "lacks"
+        yield label, f"{len(names)} kinds: {clean(said, 160)}; {_likely(said)}: {', '.join(names[:_NAMED])}{rest}"
+
+
+def _likely(said: str) -> str:
+    """What it probably means that many kinds fail so."""
+    code = re.search(r"^the API server answers (\d{3})", said)
+    if code is not None and code[1] in _LIKELY:
+        return _LIKELY[code[1]]
+    if said == "not permitted":
+        return "the account lacks the permissions that are made for it by what `next` says"
+    if code is not None and code[1].startswith("5"):
+        return _LIKELY["500"]
+    return "the API server, or the way to it, is too slow or broken"
 
 
 def _release(release: Release) -> str:

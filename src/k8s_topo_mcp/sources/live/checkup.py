@@ -20,7 +20,7 @@ from .credentials import Credentials
 from .discovery import Target, discover
 from .door import Door
 from .errors import Refused, Unanswered
-from .kinds import ELSEWHERE, READ, ReadKind, metadata_kinds
+from .kinds import ELSEWHERE, READ, STATUS_PATH, ReadKind, metadata_kinds
 from .noticing import LIST
 from .release import Asked, Releases, ask
 from .source import spread, unwelcome
@@ -61,18 +61,27 @@ MEANS: Mapping[str, str] = {
     "ResourceFlavor": "which nodes a quota of Kueue is for is unknown",
 }
 _OTHERWISE = "what depends on it is unknown"
+STATUS = "ConfigMap kube-system/cluster-autoscaler-status"
+_NO_STATUS = "what Cluster Autoscaler says of itself and its groups is unknown"
 _UNNOTED = "when one was written isn't noted"
 _NEEDED = frozenset({"Pod", "Node", "ResourceSlice", "ResourceClaim", "DeviceClass"})
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A kind that is served and can't be read; `needed` if hardly anything can be answered without it."""
+    """A kind that is served and can't be read; `needed` if hardly anything can be answered without it. `said`: why; `where`: in which
+    namespaces, "" for a kind without."""
 
     kind: str
-    reason: str
+    said: str
+    where: str
     means: str
     needed: bool
+
+    @property
+    def reason(self) -> str:
+        """Why and where."""
+        return f"{self.said}{self.where}"
 
 
 @dataclass(slots=True)
@@ -88,7 +97,9 @@ class Driver:
 @dataclass(frozen=True, slots=True)
 class Checkup:
     """What was found. `found_by` is how the kinds were found where discovery may not be asked, else "". `well` is "" for a server that is
-    ready; `skew` is how many seconds its clock is ahead. `noted`: kinds whose metadata may be listed, of those that were asked for."""
+    ready; `skew` is how many seconds its clock is ahead. `noted`: kinds whose metadata may be listed, of those that were asked for.
+    `status`: what of Cluster Autoscaler's status may be read, "" where it is among `missing`. `absent`: of the namespaces, those that there
+    aren't."""
 
     name: str
     host: str
@@ -104,6 +115,8 @@ class Checkup:
     requests: int
     found_by: str = ""
     noted: tuple[str, ...] = ()
+    status: str = ""
+    absent: tuple[str, ...] = ()
 
     @property
     def answerable(self) -> bool:
@@ -131,11 +144,24 @@ async def _check(credentials: Credentials, namespaces: tuple[str, ...], noted: S
         asked = await ask(door, 30.0)
         targets = spread(served.targets, namespaces)
         by_metadata = spread([Target(read, read.versions[0], read.plural) for read in noted], namespaces)
-        reasons: dict[str, str] = {kind: reason for (_, kind), reason in served.failed.items()}
+        reasons: dict[str, list[tuple[str, str]]] = {kind: [(reason, "")] for (_, kind), reason in served.failed.items()}
         limit = anyio.CapacityLimiter(_AT_ONCE)
         async with anyio.create_task_group() as tasks:
             for target in (*targets, *by_metadata):
                 tasks.start_soon(_try, door, target, limit, reasons)
+        status, refused = await _status(door, namespaces)
+        everywhere = [*targets, *by_metadata]
+        read_in = {
+            kind: [
+                target.namespace
+                for target in everywhere
+                if target.read.kind == kind and target.namespace and target.namespace not in {where for _, where in at}
+            ]
+            for kind, at in reasons.items()
+        }
+        missing = [_missing(kind, at, read_in[kind], {read.kind for read in noted}) for kind, at in sorted(reasons.items())]
+        if refused:
+            missing.append(Missing(STATUS, refused, "", _NO_STATUS, needed=False))
         drivers = await _drivers(door, [target for target in targets if target.read.type is ResourceSlice])
         present = {(target.read.group, target.read.kind) for target in targets}
         return Checkup(
@@ -145,14 +171,16 @@ async def _check(credentials: Credentials, namespaces: tuple[str, ...], noted: S
             skew=time.skew,
             release=Releases(asked=asked).of({}, targets, 0.0, 1.0),
             gates=asked,
-            readable=tuple(dict.fromkeys(target.read.kind for target in targets if target.read.kind not in reasons)),
-            missing=tuple(_missing(kind, reason, {read.kind for read in noted}) for kind, reason in sorted(reasons.items())),
+            readable=tuple(dict.fromkeys(target.read.kind for target in targets if not _is_unread(target.read.kind, reasons, read_in))),
+            missing=tuple(missing),
             not_served=_not_served({*present, *served.failed}),
             drivers=drivers,
             namespaces=namespaces,
             requests=traffic.total.requests,
             found_by=served.note,
-            noted=tuple(read.kind for read in noted if read.kind not in reasons),
+            noted=tuple(read.kind for read in noted if not _is_unread(read.kind, reasons, read_in)),
+            status=status,
+            absent=await _absent(door, namespaces),
         )
     finally:
         await door.aclose()
@@ -166,17 +194,52 @@ def _not_served(known: set[tuple[str, str]]) -> tuple[str, ...]:
     )
 
 
-async def _try(door: Door, target: Target, limit: anyio.CapacityLimiter, reasons: dict[str, str]) -> None:
+async def _try(door: Door, target: Target, limit: anyio.CapacityLimiter, reasons: dict[str, list[tuple[str, str]]]) -> None:
     async with limit:
         try:
             accept = LIST if target.read.metadata_only else "application/json"
             await door.json(target.path, {"limit": "1"}, accept=accept, purpose=target.read.kind)
         except Refused as refusal:
-            inside = f" in {target.namespace}" if target.namespace else " in all namespaces" if target.read.namespaced else ""
-            said = f"not permitted{inside}" if refusal.status == 403 else f"the API server answers {refusal}{inside}"
-            reasons.setdefault(target.read.kind, said)
+            reasons.setdefault(target.read.kind, []).append((_refusal(refusal), _inside(target)))
         except (Unanswered, SourceError) as error:
-            reasons.setdefault(target.read.kind, str(error))
+            reasons.setdefault(target.read.kind, []).append((str(error), _inside(target)))
+
+
+def _refusal(refusal: Refused) -> str:
+    return "not permitted" if refusal.status == 403 else f"the API server answers {str(refusal).rstrip('.')}"
+
+
+def _inside(target: Target) -> str:
+    return target.namespace or ("all namespaces" if target.read.namespaced else "")
+
+
+async def _status(door: Door, namespaces: Sequence[str]) -> tuple[str, str]:
+    """What of Cluster Autoscaler's status may be read, and why it can't be; one of the two is ""."""
+    if namespaces:
+        return "its status isn't read with --namespaces: what Cluster Autoscaler says of itself is unknown", ""
+    try:
+        await door.json(STATUS_PATH, purpose="ConfigMap")
+    except Refused as refusal:
+        if refusal.status == 404:
+            return f"{STATUS} may be read and isn't there: no Cluster Autoscaler writes it", ""
+        rule = "; missing rule: configmaps, resourceNames cluster-autoscaler-status: get in kube-system" if refusal.status == 403 else ""
+        return "", _refusal(refusal) + rule
+    except (Unanswered, SourceError) as error:
+        return "", str(error)
+    return f"{STATUS} may be read, and is there", ""
+
+
+async def _absent(door: Door, namespaces: Sequence[str]) -> tuple[str, ...]:
+    """Those that don't exist, as far as that may be asked."""
+    found: list[str] = []
+    for name in namespaces:
+        try:
+            body = await door.json("/api/v1/namespaces", {"fieldSelector": f"metadata.name={name}", "limit": "1"}, purpose="Namespace")
+        except (Refused, Unanswered, SourceError):
+            continue
+        if body.get("items") in (None, []):
+            found.append(name)
+    return tuple(found)
 
 
 async def _well(door: Door) -> str:
@@ -218,8 +281,18 @@ async def _drivers(door: Door, targets: Sequence[Target]) -> tuple[Driver, ...]:
     return tuple(sorted(found.values(), key=lambda driver: (-driver.devices, driver.name)))
 
 
-def _missing(kind: str, reason: str, noted: Collection[str]) -> Missing:
-    return Missing(kind, reason, _UNNOTED if kind in noted else MEANS.get(kind, _OTHERWISE), kind in _NEEDED)
+def _is_unread(kind: str, reasons: Collection[str], read_in: Mapping[str, Sequence[str]]) -> bool:
+    return kind in reasons and not read_in[kind]
+
+
+def _missing(kind: str, at: Sequence[tuple[str, str]], read_in: Sequence[str], noted: Collection[str]) -> Missing:
+    """`at`: why and where it can't be read; `read_in`: the namespaces in which it can."""
+    inside = sorted({where for _, where in at} - {""})
+    where = f" in {', '.join(inside)}" if inside else ""
+    means = _UNNOTED if kind in noted else MEANS.get(kind, _OTHERWISE)
+    if read_in:
+        return Missing(kind, at[0][0], f"{where}, though it is in {', '.join(read_in)}", f"{where.strip()}: {means}", needed=False)
+    return Missing(kind, at[0][0], where, means, kind in _NEEDED)
 
 
 def hidden(namespaces: Sequence[str]) -> tuple[str, ...]:
