@@ -182,3 +182,12 @@ def test_a_namespace_that_may_not_be_read_is_told_from_one_that_may(server: Serv
 def test_a_namespace_that_is_not_there_is_said(kubeconfig: str, capsys: Captured) -> None:
     assert main(["doctor", "--kubeconfig", kubeconfig, "--namespaces", "default,defualt"]) == 5
     assert dict(lines(capsys))["namespaces"] == "defualt: there is no such namespace, so nothing is found in it; is it spelt right?"
+
+
+def test_a_namespace_of_which_nothing_may_be_read_is_one_line_that_names_it(server: Server, kubeconfig: str, capsys: Captured) -> None:
+    for resource in ("pods", "events", "resourcequotas", "limitranges", "persistentvolumeclaims"):
+        server.faults.on("forbidden", "kube-system", resource)
+    assert main(["doctor", "--kubeconfig", kubeconfig, "--namespaces", "default,kube-system"]) == 5
+    (told,) = [text for label, text in lines(capsys) if label in ("missing", "lacks")]
+    assert told.startswith("5 kinds: not permitted in kube-system, though it is in default; ")
+    assert told.endswith(": Event, LimitRange, PersistentVolumeClaim, Pod, ResourceQuota")

@@ -104,10 +104,10 @@ def _unread(missing: Sequence[Missing]) -> Iterable[tuple[str, str]]:
     """Kinds that can't be read, a line each, or one for many that fail for the same reason."""
     from k8s_topo_mcp.rendering import clean
 
-    alike: dict[str, list[Missing]] = {}
+    alike: dict[tuple[str, str], list[Missing]] = {}
     for entry in missing:
-        alike.setdefault(entry.said, []).append(entry)
-    for said, entries in alike.items():
+        alike.setdefault((entry.said, entry.where.replace(" in all namespaces", "")), []).append(entry)
+    for (said, where), entries in alike.items():
         if len(entries) < _MANY:
             for entry in entries:
                 yield ("missing" if entry.needed else "lacks"), f"{entry.kind}: {clean(entry.reason, 160)}; {entry.means}"
@@ -115,7 +115,7 @@ def _unread(missing: Sequence[Missing]) -> Iterable[tuple[str, str]]:
         names = [entry.kind for entry in sorted(entries, key=lambda entry: not entry.needed)]
         rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         label = "missing" if any(entry.needed for entry in entries) else "lacks"
-        yield label, f"{len(names)} kinds: {clean(said, 160)}; {_likely(said)}: {', '.join(names[:_NAMED])}{rest}"
+        yield label, f"{len(names)} kinds: {clean(said + where, 160)}; {_likely(said)}: {', '.join(names[:_NAMED])}{rest}"
 
 
 def _likely(said: str) -> str:
