@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 from starlette.applications import Starlette
 
-from k8s_topo_mcp.server.http import Address, checked, checked_beside, scraped
+from k8s_topo_mcp.server.http import Address, Gate, checked, checked_beside, scraped
 from k8s_topo_mcp.server.metrics import Metrics
 from k8s_topo_mcp.server.tokens import Tokens
 from k8s_topo_mcp.sources.snapshot import load
@@ -281,13 +281,21 @@ async def test_metrics_say_what_waits_what_is_free_and_what_was_asked(plain: Run
 def test_metrics_that_others_can_reach_need_the_tokens(tmp_path: Path, host: str) -> None:
     address = Address(host, 9090)
     with pytest.raises(SourceError, match=r"^--metrics: .* can be reached from elsewhere; give --token-file FILE, or bind 127\.0\.0\.1$"):
-        checked_beside(address, None)
+        checked_beside(address, None, ())
     file = tmp_path / "tokens"
     file.write_text(f"scraper {TOKEN}\n")
     file.chmod(0o600)
     tokens = Tokens(str(file))
-    assert checked_beside(address, tokens) is tokens
-    assert checked_beside(Address("127.0.0.1", 9090), tokens) is None  # who is on this machine needs none
+    assert checked_beside(address, tokens, ())[1] is tokens
+    assert checked_beside(Address("127.0.0.1", 9090), tokens, ())[1] is None  # who is on this machine needs none
+
+
+@pytest.mark.parametrize("host", ["evil.example.com", "10.1.2.3:9090", "127.0.0.1.evil.example.com"])
+def test_metrics_on_loopback_answer_to_names_of_this_machine(plain: Running, host: str) -> None:
+    assert get(f"{plain.beside}/metrics", headers={"Host": host}).status_code == 421
+    assert get(f"{plain.beside}/metrics", headers={"Origin": "https://evil.example.com"}).status_code == 403
+    port = plain.beside.rpartition(":")[2]
+    assert get(f"{plain.beside}/metrics", headers={"Host": f"localhost:{port}"}).status_code == 200
 
 
 async def test_metrics_behind_the_tokens_say_nothing_without_one(tmp_path: Path) -> None:
@@ -295,7 +303,8 @@ async def test_metrics_behind_the_tokens_say_nothing_without_one(tmp_path: Path)
     file.write_text(f"scraper {TOKEN}\n")
     file.chmod(0o600)
     metrics = Metrics(Once(lambda: load([str(GANG)])), [])
-    transport = httpx.ASGITransport(Starlette(routes=[scraped(metrics, Tokens(str(file)))]))
+    asked = checked_beside(Address("0.0.0.0", 9090), Tokens(str(file)), ())
+    transport = httpx.ASGITransport(Gate(Starlette(routes=[scraped(metrics)]), *asked))
     async with httpx.AsyncClient(transport=transport, base_url="http://10.1.2.3:9090") as scraper:
         for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {TOKEN}"}):
             refused = await scraper.get("/metrics", headers=header)

@@ -35,6 +35,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.alias_table and not options.anonymize:
         return exits.refuse("--alias-table keeps the aliases of --anonymize; give both.")
+    if options.before:
+        return exits.refuse("--before is for answers, and a snapshot holds none; leave it out, and give it with the question.")
     try:
         view, facts, items = source.raw(options)
         if options.anonymize:

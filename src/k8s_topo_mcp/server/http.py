@@ -104,13 +104,14 @@ def checked(address: Address, tokens: Tokens | None, hosts: Sequence[str]) -> Tr
     )
 
 
-def checked_beside(address: Address, tokens: Tokens | None) -> Tokens | None:
-    """What a listener for `/metrics` alone asks for. Raises SourceError for one that would be open to others."""
+def checked_beside(address: Address, tokens: Tokens | None, hosts: Sequence[str]) -> tuple[TransportSecuritySettings, Tokens | None]:
+    """What a listener for `/metrics` alone asks for: on loopback a host name of this machine, elsewhere a token under whatever name it is
+    reached by (a scraper goes to addresses). Raises SourceError for one that would be open to others."""
     if address.is_loopback:
-        return None
+        return checked(address, None, hosts), None
     if tokens is None:
         raise SourceError("--metrics", f"{address.host} can be reached from elsewhere; give --token-file FILE, or bind 127.0.0.1")
-    return tokens
+    return TransportSecuritySettings(enable_dns_rebinding_protection=False), tokens
 
 
 def bearer(request: Request, tokens: Tokens) -> str | None:
@@ -183,12 +184,10 @@ def probes(readiness: Readiness) -> list[Route]:
     return [Route("/healthz", healthz), Route("/readyz", readyz)]
 
 
-def scraped(metrics: Metrics, tokens: Tokens | None = None) -> Route:
-    """`/metrics`, for whoever carries one of the tokens if there are any."""
+def scraped(metrics: Metrics) -> Route:
+    """`/metrics`."""
 
-    async def answer(request: Request) -> Response:
-        if tokens is not None and bearer(request, tokens) is None:
-            return unnamed()
+    async def answer(_: Request) -> Response:
         return Response(await anyio.to_thread.run_sync(metrics.text), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return Route("/metrics", answer)
@@ -240,7 +239,7 @@ def run(
 ) -> None:
     """Serve until SIGTERM or SIGINT; `say` is told where. Raises SourceError before anything is served. To be called in the main thread."""
     security = checked(address, tokens, hosts)
-    asked = checked_beside(metrics_at, tokens) if metrics_at is not None else None
+    asked = checked_beside(metrics_at, tokens, hosts) if metrics_at is not None else None
     listener = address.bound()
     beside = metrics_at.bound() if metrics_at is not None else None
 
@@ -272,16 +271,16 @@ def run(
             first.should_exit = True
         async with anyio.create_task_group() as tasks:
             second = None
-            if beside is not None:
-                second = uvicorn_of(Starlette(routes=[scraped(metrics, asked)]), _Beside)
+            if beside is not None and asked is not None:
+                second = uvicorn_of(Gate(Starlette(routes=[scraped(metrics)]), *asked), _Beside)
                 tasks.start_soon(second.serve, [beside])
             await first.serve([listener])
             if second is not None:
                 second.should_exit = True
 
     say(f"serving MCP on {_url(listener)}/mcp. {SEES}")
-    if beside is not None:
-        how = "without a token" if asked is None else "behind the same tokens"
+    if beside is not None and asked is not None:
+        how = "without a token" if asked[1] is None else "behind the same tokens"
         say(f"serving /metrics {how} on {_url(beside)}: numbers by code and device class")
     anyio.run(main)
 
