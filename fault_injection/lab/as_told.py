@@ -110,7 +110,7 @@ def _release(lab: Lab, told: Told, namespace: str, name: str) -> Undo:
     kept = [_bare(one), *({**_bare(holder), "spec": {**holder["spec"]}} for holder in holders)]
 
     def undo() -> None:
-        client.patch(one, {"metadata": {"finalizers": None}})
+        client.let_go(one)
         client.delete(one)
         lab.wait("the released claim to be gone", lambda: is_gone(client, one), GONE)
         # With its finalizer: without it the claim controller would never free the devices again.

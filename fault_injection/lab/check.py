@@ -279,7 +279,7 @@ class Run:
             if item["kind"] in ("PersistentVolumeClaim", "PersistentVolume"):
                 # Whether anybody still uses them the protection controllers find out in their own time.
                 with suppress(ApiError):
-                    self.lab.client.patch(item, {"metadata": {"finalizers": None}})
+                    self.lab.client.let_go(item)
             self.lab.wait(f"{metadata['name']} to be gone", lambda: self._absent(item), 60, 0.02)
 
     def _absent(self, item: Object) -> bool:

@@ -80,6 +80,14 @@ class Client:
             if error.status != 404:
                 raise
 
+    def let_go(self, item: Object) -> None:
+        """Take the finalizers of an object away; that it is gone already is fine: whoever put them there may be about to."""
+        try:
+            self.patch(item, {"metadata": {"finalizers": None}})
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
     # --- addresses ------------------------------------------------------------------------------------------------------------
 
     def path_of(self, item: Object, subresource: str = "") -> str:

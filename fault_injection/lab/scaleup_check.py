@@ -275,7 +275,7 @@ class _Run:
         client.delete(item, grace=0 if item["kind"] == "Pod" else None)
         if item["kind"] in ("ResourceClaim", "PodGroup"):
             with suppress(ApiError):  # what protects it finds out in its own time that nobody uses it
-                client.patch(item, {"metadata": {"finalizers": None}})
+                client.let_go(item)
 
     def _each(self, work: Callable[[Object], object], items: list[Object]) -> None:
         list(self._writers.map(lambda item: _firmly(work, item), items))

@@ -126,7 +126,7 @@ def clean(client: Client, run: str | None) -> int:
             and now["metadata"].get("finalizers")
             and now["kind"] != "Namespace"
         ):
-            client.patch(now, {"metadata": {"finalizers": None}})
+            client.let_go(now)
     definitions = [item for item in client.list(*DEFINITION, labelSelector=selected) if _carries(item, run)]
     unused = [item for item in definitions if not (client.serves(*defined_by(item)) and client.list(*defined_by(item)))]
     for item in unused:

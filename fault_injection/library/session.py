@@ -138,7 +138,7 @@ class Session:
             for item in items:
                 if item["metadata"].get("finalizers"):
                     with contextlib.suppress(ApiError):
-                        client.patch(item, {"metadata": {"finalizers": None}})
+                        client.let_go(item)
             time.sleep(0.05)
 
 

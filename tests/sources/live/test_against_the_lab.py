@@ -83,6 +83,9 @@ def questions(view: ClusterView) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "claim_feasibility", {"manifest": CLAIM % 1, "nodes": nodes[:2]}
     for arguments in (*({"pod": pod} for pod in pods), *({"claim": claim} for claim in claims)):
         yield "claim_feasibility", arguments
+    shapes = ({}, {"add": [{"shape": "p5.48xlarge", "count": 2}]}, {"add": [{"shape": "g5.48xlarge", "count": 1}], "detail": "full"})
+    for arguments in (*shapes, {"manifest": WORKLOAD}, *({"pods": [pod.full_name]} for pod in view.all(Pod) if pod.is_pending)):
+        yield "simulate_scaleup", arguments
     for since in ("10m", "1h", "30d"):
         yield "recent_changes", {"since": since}
     objects = [*(f"Node/{name}" for name in nodes), *(f"ResourceClaim/{name}" for name in claims)]
@@ -136,7 +139,8 @@ def test_it_has_what_the_server_lists_and_answers_alike(lab: Lab, pace: Pace) ->
 
 def test_what_may_be_listed_but_not_watched_is_listed_again(lab: Lab, tmp_path: Path) -> None:
     client = lab.client
-    kubeconfig = account(lab, "lister", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]}], tmp_path)
+    status = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["cluster-autoscaler-status"], "verbs": ["get"]}
+    kubeconfig = account(lab, "lister", [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]}, status], tmp_path)
     source = LiveSource(str(kubeconfig), pace=replace(Pace(), refused=0.5, stale=0.0))
     source.start()
     try:
