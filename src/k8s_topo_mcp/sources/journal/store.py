@@ -151,7 +151,7 @@ class Store:
         ended: Timestamp | None = self._db.execute("SELECT max(end) FROM spans").fetchone()[0]
         if ended is None:
             return None, []
-        rows = self._db.execute(f"SELECT {_COLUMNS} FROM changes WHERE at >= ? ORDER BY id LIMIT {MOST}", (ended - seconds,))
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM changes WHERE at >= ? ORDER BY id", (ended - seconds,))
         return ended, [_row(values)[1] for values in rows]
 
     @contextmanager
