@@ -4,6 +4,7 @@ tests/conformance."""
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -155,6 +156,24 @@ def test_an_error_behind_the_evictions_is_all_that_is_said(minor: int) -> None:
     claim, wanted = asking(request("r", 1, "device.attributes['gpu.example.com'].speed > 1"), requests={"cpu": "4"}, priority=100)
     said = tail(N1, device_class(), pool(gpus(1)), running("a", "6"), claim, wanted, minor=minor)
     assert said.startswith('preemption: running "DynamicResources" filter plugin: claim default/c: selector #0')
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 6])
+def test_errors_behind_the_evictions_of_several_nodes_are_told_in_any_order(nodes: int) -> None:
+    """A class whose selector fails on the devices of each: which node's trial ends first is left to chance."""
+    claim, wanted = asking(request("r", 1, "device.attributes['gpu.example.com'].speed > 1"), requests={"cpu": "4"}, priority=100)
+    busy = [item for n in range(nodes) for item in (node(f"n{n}"), running(f"a{n}", "6", on=f"n{n}"))]
+    slices = [pool(gpus(1), f"n{n}") for n in range(nodes)]
+    texts = predict(placed(*busy, device_class(), *slices, claim, wanted)).texts
+    errors = [
+        f'running "DynamicResources" filter plugin: claim default/c: selector #0 on device gpu.example.com/n{n}/gpu-0: '
+        "CEL runtime error: no such key: speed. consider using CEL optional chaining (.? followed by orValue()) or guarding the check "
+        "with has() for optional fields"
+        for n in range(nodes)
+    ]
+    head = f"0/{nodes} nodes are available: {nodes} Insufficient cpu."
+    every = {f"{head} preemption: [{', '.join(order)}]" for order in permutations(errors)}
+    assert set(texts) == (every if nodes < 6 else {head})  # 720 texts would be none
 
 
 def test_where_the_attempt_may_end_with_an_error_no_eviction_is_promised() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import compress, permutations
 from operator import attrgetter
 
 from ..dra.outcome import Aborted, Unknown
@@ -29,6 +29,8 @@ NO_VICTIMS = "No preemption victims found for incoming pod"
 NO_VICTIM_NEEDED = 'expected at least one victim pod on node "{}"'
 MOST_NODES, MOST_NODES_FAR = 100, 16
 """So many nodes are tried at most (far: where pods of other nodes matter, so that each trial costs more)."""
+MOST_ERRORS = 5
+"""So many errors are put in every order in which they may be told."""
 EVERY_NODE = 100
 """Up to so many nodes the scheduler tries all of them; of more it samples (minCandidateNodesAbsolute)."""
 
@@ -62,12 +64,21 @@ def preempt(placement: Placement) -> Preemption:
     if tried.candidates:
         return _nominated(placement, tried)
     if tried.errors:
-        return Preemption((_said(next(iter(tried.errors))),) if len(tried.errors) == 1 else (), failed=True)
+        return Preemption(_failed(tuple(tried.errors)), failed=True)
     return Preemption((_said(_counted(total, tried.reasons)),) if tried.complete else ())
 
 
 def _said(text: str) -> str:
     return f"preemption: {text}"
+
+
+def _failed(errors: tuple[str, ...]) -> tuple[str, ...]:
+    """What errors of several trials read like: they come in any order (NewAggregate of k8s.io/apimachinery pkg/util/errors)."""
+    if len(errors) == 1:
+        return (_said(errors[0]),)
+    if len(errors) > MOST_ERRORS:
+        return ()
+    return tuple(_said(f"[{', '.join(order)}]") for order in permutations(errors))
 
 
 def _counted(total: int, reasons: Counter[str]) -> str:
